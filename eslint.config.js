@@ -1,0 +1,37 @@
+import { defineConfig } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+import noDiscardedResult from './eslint/no-discarded-result.js';
+
+export default defineConfig(
+  { ignores: ['**/*.js', 'dist', 'coverage', 'docs', '**/node_modules'] },
+  tseslint.configs.strictTypeChecked,
+  {
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    linterOptions: { reportUnusedDisableDirectives: 'error' },
+    plugins: { local: { rules: { 'no-discarded-result': noDiscardedResult } } },
+    rules: {
+      'local/no-discarded-result': 'error',
+      eqeqeq: 'error',
+      'no-console': 'error',
+      'no-restricted-syntax': [
+        'error',
+        {
+          // An ESM and a CommonJS copy of Kysely are different classes; `db.isTransaction` works across both.
+          selector:
+            "BinaryExpression[operator='instanceof'][right.name=/^(Kysely|Transaction|ControlledTransaction|\\w+Adapter|\\w+Dialect)$/]",
+          message: 'Kysely may be loaded twice: never ask for its classes, ask for what the value can do.',
+        },
+      ],
+      // A ResultAsync is thenable.
+      '@typescript-eslint/no-floating-promises': ['error', { checkThenables: true }],
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/no-unused-vars': ['error', { varsIgnorePattern: '^_', argsIgnorePattern: '^_' }],
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      // `okAsync<void, E>` needs it.
+      '@typescript-eslint/no-invalid-void-type': 'off',
+    },
+  },
+  { files: ['examples/**', 'bench/**', 'src/cli/**'], rules: { 'no-console': 'off' } },
+);
