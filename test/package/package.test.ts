@@ -1,0 +1,71 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import ts from 'typescript';
+import { afterAll, describe, expect, test } from 'vitest';
+import { Consumer } from './consumer.js';
+import { entryPoints, manifest } from './entry-points.js';
+
+const needed = ['kysely', 'neverthrow'];
+const optional = Object.keys(manifest.peerDependenciesMeta);
+const consumer = new Consumer([...needed, ...optional, '@types']);
+const frugal = new Consumer(needed);
+
+afterAll(() => {
+  consumer.remove();
+  frugal.remove();
+});
+
+const esm = (specifier: string) => `import * as all from '${specifier}'; console.log(Object.keys(all).sort().join());`;
+const cjs = (specifier: string) => `console.log(Object.keys(require('${specifier}')).sort().join());`;
+
+test.each(entryPoints)('$specifier gives the same names to import and to require', ({ specifier }) => {
+  const names = consumer.run('run.mjs', esm(specifier));
+  expect(names.trim()).not.toBe('');
+  expect(consumer.run('run.cjs', cjs(specifier))).toBe(names);
+});
+
+test.each([
+  ['an ES module', 'types.mts', { module: ts.ModuleKind.NodeNext }],
+  ['a CommonJS module', 'types.cts', { module: ts.ModuleKind.NodeNext }],
+  ['a bundled module', 'types.ts', { module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler }],
+])('every entry point has types for %s', (_, name, options) => {
+  const lines = entryPoints.flatMap(({ specifier, name }) => [
+    `import * as ${name} from '${specifier}';`,
+    '// @ts-expect-error an entry point without types would let this pass',
+    `export const keys_${name}: (keyof typeof ${name})[] = ['certainlyNotThere'];`,
+  ]);
+  expect(consumer.complaints(name, lines.join('\n'), options)).toEqual([]);
+});
+
+test.each(['transition-ownership', 'transition-ownership/migrations'])('%s needs no optional peer', (specifier) => {
+  expect(frugal.run('run.mjs', esm(specifier))).toBe(consumer.run('run.mjs', esm(specifier)));
+  expect(frugal.run('run.cjs', cjs(specifier))).toBe(consumer.run('run.cjs', cjs(specifier)));
+});
+
+describe('the packed files', () => {
+  const home = join(consumer.folder, 'node_modules', 'transition-ownership');
+
+  test('are what users need and nothing else', () => {
+    const strangers = consumer.packed.filter(
+      (path) => !/^(?:dist\/|src\/|(?:package\.json|README\.md|CHANGELOG\.md|LICENSE)$)/.test(path),
+    );
+    expect(strangers).toEqual([]);
+    expect(consumer.packed).toEqual(expect.arrayContaining(['README.md', 'CHANGELOG.md', 'LICENSE']));
+  });
+
+  const maps = consumer.packed.filter((path) => path.endsWith('.map'));
+  const sourcesOf = (map: string): string[] => {
+    const { sources } = JSON.parse(readFileSync(join(home, map), 'utf8')) as { sources: string[] };
+    return sources.map((source) => join(home, dirname(map), source));
+  };
+
+  test('hold every source that a source map speaks of', () => {
+    expect(maps.flatMap(sourcesOf)).not.toEqual([]);
+    expect(maps.flatMap(sourcesOf).filter((source) => !existsSync(source))).toEqual([]);
+  });
+
+  test.each(['.js.map', '.cjs.map'])('hold each source once (%s), so that entry points share their state', (end) => {
+    const sources = maps.filter((map) => map.endsWith(end)).flatMap(sourcesOf);
+    expect(sources.filter((source, index) => sources.indexOf(source) !== index)).toEqual([]);
+  });
+});
