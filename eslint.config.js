@@ -29,6 +29,8 @@ export default defineConfig(
       '@typescript-eslint/no-unused-vars': ['error', { varsIgnorePattern: '^_', argsIgnorePattern: '^_' }],
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      // Callers write JavaScript too: what the types call needless, a check of a request needs.
+      '@typescript-eslint/no-unnecessary-condition': 'off',
       // `void (await release())` says that a result is left unread on purpose.
       '@typescript-eslint/no-meaningless-void-operator': 'off',
       // `okAsync<void, E>` needs it.

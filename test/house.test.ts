@@ -28,7 +28,7 @@ const house: HouseRule[] = [
       ['src/core/lease.ts', "import type { Context } from '../context.js';"],
       ['src/lease/acquire.ts', "import { claimNextJob } from '../job/claim-next-job.js';"],
       ['src/stage/update.ts', "export * from '../ownership.js';"],
-      ['src/sql/rows.ts', "const later = await import('../runtime/clock.js');"],
+      ['src/dialect/sqlite.ts', "const later = await import('../runtime/clock.js');"],
       ['src/runtime/clock.ts', "type Row = import('../sql/rows.js').Row;"],
       ['src/testing/world.ts', "import { acquireSql } from '../sql/acquire.js';"],
       ['src/testing/store/memory.ts', "import { acquireLease } from '../../lease/acquire.js';"],
