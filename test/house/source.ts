@@ -11,7 +11,7 @@ export interface Source {
   readonly imports: readonly Import[];
 }
 
-export interface Import {
+interface Import {
   readonly from: string;
   /** The unit of `src/` that it reaches; `null` for a package. */
   readonly unit: string | null;
