@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { entryPoints } from './entry-points.js';
 import { surfaces } from './surface.js';
 
-describe('the public surface is the committed one (after a wanted change: npm run build && npm run surface)', () => {
+describe('the public surface is the committed one (after a wanted change: npm run surface)', () => {
   const texts = surfaces(entryPoints.map(({ declarations }) => declarations));
 
   test.each(entryPoints.map(({ specifier, name }, index) => [specifier, name, texts[index]] as const))(
