@@ -57,6 +57,7 @@ const house: HouseRule[] = [
     kept: [
       ['src/sql/acquire.ts', "import { sql } from 'kysely';"],
       ['src/shape.ts', "import type { Selectable } from 'kysely';"],
+      ['src/options.ts', "import type { Kysely } from 'kysely';"],
     ],
   },
   {
