@@ -1,0 +1,123 @@
+import type { Database, Options, Statement } from 'better-sqlite3';
+import type { SqliteDatabase } from 'kysely';
+import { type Row, realClockColumns, type Snapshot, type StoreErrors } from './store.js';
+
+/** Loads better-sqlite3 on first use, so that a user of another database need not have it. */
+export async function openSqliteHandle(file: string, options: Options = {}): Promise<Database> {
+  const { default: open } = await import('better-sqlite3');
+  // Waiting for a lock would block the only thread, and with it the process that holds the lock.
+  return new open(file, { timeout: 0, ...options });
+}
+
+/** A handle with its prepared statements kept: Kysely prepares anew each time, which is half the cost of a step. */
+export function cachedStatements(database: Database, seen: (text: string) => void): SqliteDatabase {
+  const statements = new Map<string, Statement>();
+  return {
+    close() {},
+    prepare(text) {
+      seen(text);
+      const statement = statements.get(text) ?? database.prepare(text);
+      statements.set(text, statement);
+      return statement;
+    },
+  };
+}
+
+/** The virtual clock of one SQLite store: a function on every connection, so that reading it takes no lock. */
+export interface SqliteClock {
+  nowMs: number;
+}
+
+/** The name of the SQL function that reads the virtual clock. */
+export const sqliteClockFunction = 'simulated_now_ms';
+
+/** Gives a connection the virtual clock. */
+export function attachClock(database: Database, clock: SqliteClock): void {
+  database.function(sqliteClockFunction, { deterministic: false, directOnly: false }, () => clock.nowMs);
+}
+
+/** Empties and reads all tables of one SQLite database; looks for new tables only after a statement that may make one. */
+export class SqliteTables {
+  private readonly database: Database;
+  private readonly ignored: ReadonlySet<string>;
+  private known: { readonly name: string; readonly empty: Statement; readonly read: Statement }[] = [];
+  private stale = true;
+  private kept = new Set<string>();
+
+  constructor(database: Database, ignoredColumns: readonly string[] = realClockColumns) {
+    this.database = database;
+    this.ignored = new Set(ignoredColumns);
+  }
+
+  /** Notices a statement that may change the set of tables. */
+  readonly seen = (text: string): void => {
+    if (/^\s*(create|drop|alter)\b/i.test(text)) this.stale = true;
+  };
+
+  /** From now on a table that is made later does not outlive its schedule. */
+  keepPresent(): void {
+    this.stale = true;
+    this.kept = new Set(this.tables().map((table) => table.name));
+  }
+
+  reset(): void {
+    for (const table of this.tables()) {
+      if (this.kept.has(table.name)) table.empty.run();
+      else this.drop(table.name);
+    }
+  }
+
+  snapshot(): Snapshot {
+    const rows: Record<string, readonly Row[]> = {};
+    for (const { name, read } of this.tables()) rows[name] = read.all() as Row[];
+    return rows;
+  }
+
+  private tables() {
+    if (!this.stale) return this.known;
+    const names = this.database
+      .prepare(
+        `select name from sqlite_master where type = 'table' and (name not like 'sqlite~_%' escape '~' or name = 'sqlite_sequence') order by name`,
+      )
+      .pluck()
+      .all() as string[];
+    this.known = names.map((name) => ({
+      name,
+      empty: this.database.prepare(`delete from ${quoted(name)}`),
+      read: this.database.prepare(this.reading(name)),
+    }));
+    this.stale = false;
+    return this.known;
+  }
+
+  private reading(table: string): string {
+    const names = this.database.prepare('select name from pragma_table_info(?)').pluck().all(table) as string[];
+    const columns = names.filter((name) => !this.ignored.has(name)).map(quoted);
+    if (columns.length === 0) return `select count(*) as rows from ${quoted(table)}`;
+    return `select ${columns.join(', ')} from ${quoted(table)} order by ${columns.map((_, at) => at + 1).join(', ')}`;
+  }
+
+  private drop(table: string): void {
+    if (table !== 'sqlite_sequence') this.database.exec(`drop table ${quoted(table)}`);
+    this.stale = true;
+  }
+}
+
+const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
+
+/** Whether the statement met another connection's lock. A stale snapshot is not one: waiting does not cure it. */
+export function isSqliteBusy(error: unknown): boolean {
+  return error instanceof Error && /^SQLITE_BUSY(?!_SNAPSHOT)/.test(String(Reflect.get(error, 'code')));
+}
+
+/** An error as better-sqlite3 would raise it. */
+export function sqliteError(code: string, message: string): Error {
+  return Object.assign(new Error(message), { name: 'SqliteError', code });
+}
+
+/** Injected faults, in SQLite's words. A lost reply does not happen to a library in the same process: its code is our own. */
+export const sqliteErrors: StoreErrors = Object.freeze({
+  failed: () => sqliteError('SQLITE_BUSY', 'injected: database is locked'),
+  connectionLost: () => sqliteError('ECONNRESET', 'injected: the statement ran, its reply was lost'),
+  diskFull: () => sqliteError('SQLITE_FULL', 'injected: database or disk is full'),
+});
