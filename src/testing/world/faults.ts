@@ -1,0 +1,80 @@
+/** A number of injected failures, each with one of these errors. */
+export interface Failures {
+  /** How many in one schedule. */
+  readonly count: number;
+  /** One choice for each of these. Default: what the store calls a refused statement. */
+  readonly errors?: readonly (() => Error)[];
+}
+
+/** A number of restarts, and the pid that the new start gets. */
+export interface Restarts {
+  /** How many in one schedule. */
+  readonly count: number;
+  /** `either` tries both. Default: `either`. */
+  readonly pid?: 'another' | 'same' | 'either';
+}
+
+/**
+ * The faults of a scenario, each a budget for one schedule. Default of each: none.
+ *
+ * Exploration tries every fault at every moment. A kind that no schedule could ever meet makes the run fail as
+ * vacuous, for then the scenario did not test what it says.
+ */
+export interface Faults {
+  /** `kill -9` before any start, statement, effect or exit of any process. */
+  readonly crashes?: number;
+  /** A killed process comes back with nothing in memory. */
+  readonly restarts?: number | Restarts;
+  /** A statement or effect that took place, whose answer did not arrive. */
+  readonly lostReplies?: number;
+  /** A statement or effect that did not take place, and says so. */
+  readonly failures?: number | Failures;
+  /** The disk is full from one moment on until another: every write fails in between. */
+  readonly diskFull?: number;
+  /** Everyone's clock jumps forward. For a process that is not scheduled meanwhile this is `SIGSTOP` past its lease. */
+  readonly clockJumps?: number;
+  /** How far, in milliseconds. Default `expiries`: to just below, exactly at and just past every expiry in sight. */
+  readonly jumpsMs?: readonly number[] | 'expiries';
+  /** How often `clock.schedule` may call back in one schedule. Not a fault, but what keeps renewals finite. Default: 8. */
+  readonly timers?: number;
+  /** A fixed offset of one process's wall clock, in milliseconds, by process name. */
+  readonly skewMs?: Readonly<Record<string, number>>;
+}
+
+/** The kinds of fault that have a budget and are counted in `Report.faultsMet`. */
+export type FaultKind = 'crashes' | 'restarts' | 'lostReplies' | 'failures' | 'diskFull' | 'clockJumps';
+
+/** All kinds of fault, in the order of reports. */
+export const faultKinds: readonly FaultKind[] = Object.freeze([
+  'crashes',
+  'restarts',
+  'lostReplies',
+  'failures',
+  'diskFull',
+  'clockJumps',
+]);
+
+/** What is left of each budget; `timers` too. */
+export type Budget = Record<FaultKind | 'timers', number>;
+
+const count = (fault: number | { readonly count: number } | undefined) =>
+  typeof fault === 'object' ? fault.count : (fault ?? 0);
+
+/** The budget of a schedule's beginning. */
+export function budgetOf(faults: Faults): Budget {
+  const budget: Budget = {
+    crashes: count(faults.crashes),
+    restarts: count(faults.restarts),
+    lostReplies: count(faults.lostReplies),
+    failures: count(faults.failures),
+    diskFull: count(faults.diskFull),
+    clockJumps: count(faults.clockJumps),
+    timers: faults.timers ?? 8,
+  };
+  for (const [kind, number] of Object.entries(budget)) {
+    if (!Number.isSafeInteger(number) || number < 0) {
+      throw new RangeError(`Scenario.faults.${kind} must be a whole number of 0 or more, not ${String(number)}`);
+    }
+  }
+  return budget;
+}

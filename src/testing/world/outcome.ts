@@ -1,0 +1,68 @@
+import type { Incarnation } from './incarnation.js';
+import { turn } from './lives.js';
+import type { InFlight, Outcome, Parked } from './parked.js';
+import type { Simulation } from './simulation.js';
+import { EndlessEffect } from './trouble.js';
+
+const effectLimitMs = 2_000;
+
+/** Runs what a process waits for. Drivers may throw as well as reject. */
+export async function outcomeOf(parked: Parked, nested?: () => boolean): Promise<Outcome> {
+  try {
+    const running = parked.run();
+    if (!(running instanceof Promise)) return { ok: true, value: running };
+    return { ok: true, value: parked.kind === 'effect' ? await within(parked, running, nested) : await running };
+  } catch (error) {
+    if (error instanceof EndlessEffect) throw error;
+    return { ok: false, error };
+  }
+}
+
+/** The outcome, or `undefined` once the server says that the statement waits for a lock. */
+export async function outcomeOrBlocked(by: Incarnation, running: Promise<Outcome>): Promise<Outcome | undefined> {
+  for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 20)) {
+    const outcome = await Promise.race([running, after(waitMs)]);
+    if (outcome !== undefined) return outcome;
+    if (await by.connection?.blocked?.()) return Promise.race([running, turn().then(() => undefined)]);
+  }
+}
+
+/** Collects the statements whose lock has come free, in the order in which they are seen to end. */
+export async function collectFreed<DB>(
+  world: Simulation<DB>,
+  deliver: (freed: InFlight, outcome: Outcome) => Promise<void>,
+): Promise<void> {
+  for (let moved = true; moved; ) {
+    moved = false;
+    for (const each of world.processes) {
+      for (const inFlight of [...each.inFlight]) {
+        const outcome = await outcomeOrBlocked(each, inFlight.outcome);
+        if (outcome === undefined) continue;
+        each.inFlight = each.inFlight.filter((other) => other !== inFlight);
+        await deliver(inFlight, outcome);
+        moved = true;
+      }
+    }
+  }
+}
+
+/** Real time, for what the world does not control: a server that works, an effect's own I/O. */
+async function after(ms: number): Promise<undefined> {
+  await new Promise((resolve) => void setTimeout(resolve, ms));
+  return undefined;
+}
+
+async function within(parked: Parked, running: Promise<unknown>, nested?: () => boolean): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new EndlessEffect(parked.process, parked.label, nested?.() ?? false)),
+      effectLimitMs,
+    );
+  });
+  try {
+    return await Promise.race([running, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

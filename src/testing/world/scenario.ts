@@ -1,0 +1,53 @@
+import type { AnyTables, Awaitable } from '../store/store.js';
+import type { Faults } from './faults.js';
+import type { Invariant } from './invariant.js';
+import type { ProcessMain } from './process.js';
+import type { Point, World } from './view.js';
+
+/** A check by hand: throws when the world is wrong. */
+export type Check<DB = AnyTables> = (world: World<DB>) => Awaitable<unknown>;
+
+/**
+ * What is run: some processes, the faults that may befall them, and what must hold.
+ *
+ * All state outside the database belongs into `setup`, which runs before each schedule.
+ *
+ * @example
+ * ```ts
+ * const scenario: Scenario = {
+ *   processes: { A: worker, B: worker },
+ *   faults: { crashes: 1, restarts: 1, clockJumps: 1 },
+ *   invariant: invariant('one row per task', (world) => world.rows('lease').length <= 1),
+ * };
+ * ```
+ */
+export interface Scenario<DB = AnyTables> {
+  /** The processes by name; all are ready to start when the schedule begins. */
+  readonly processes: Readonly<Record<string, ProcessMain<DB>>>;
+  /** The faults of each schedule. Default: none. */
+  readonly faults?: Faults;
+  /** Runs before each schedule, on empty tables: seeds rows and resets whatever the test keeps outside the database. */
+  readonly setup?: (world: World<DB>) => Awaitable<unknown>;
+  /** Must hold after every step. */
+  readonly invariant?: Check<DB> | Invariant<DB> | readonly (Check<DB> | Invariant<DB>)[];
+  /** Must hold at the end of every schedule, before anything is healed. */
+  readonly finally?: Check<DB> | Invariant<DB> | readonly (Check<DB> | Invariant<DB>)[];
+  /**
+   * Must hold once the faults are over: the disk has room, time has passed every expiry in sight, and a fresh start of
+   * `recover` has run to its end. Liveness, in other words.
+   */
+  readonly eventually?: Check<DB> | Invariant<DB> | readonly (Check<DB> | Invariant<DB>)[];
+  /** What the fresh start before `eventually` runs. Default: every process of the scenario, one after another. */
+  readonly recover?: ProcessMain<DB>;
+  /**
+   * What the test keeps outside the database, as plain data. Two schedules that led to the same tables and the same
+   * `outside` are not told apart. Default: the exact order of all effects, which is always right and merges least.
+   */
+  readonly outside?: () => unknown;
+  /** The instants, in milliseconds, that clocks jump around. Default: every `expires_ms` and `deadline_ms` in sight. */
+  readonly expiries?: (world: World<DB>) => readonly number[];
+  /** Whether a process may end by throwing this. Default: only by an injected error. */
+  readonly mayThrow?: (error: unknown) => boolean;
+  /** Whether two statements of different processes may be swapped. Used to reduce only. Default: if both only read. */
+  readonly independent?: (a: Point, b: Point) => boolean;
+}

@@ -1,0 +1,117 @@
+import { Kysely } from 'kysely';
+import type { Ports } from '../../port/ports.js';
+import type { ProcessTable } from '../../port/process-table.js';
+import type { Randomness } from '../../port/randomness.js';
+import { gatedDialect } from '../store/gated-dialect.js';
+import type { TestConnection } from '../store/store.js';
+import { type Incarnation, never } from './incarnation.js';
+import { asText } from './interner.js';
+import type { Process, ProcessClock } from './process.js';
+import type { Simulation } from './simulation.js';
+
+/** The host that all simulated processes run on. */
+export const simulatedHost = 'simulated-host';
+
+/** The start mark of an incarnation: a reused pid has another. */
+export const startMark = (name: string, incarnation: number) => `start-${name}-${incarnation}`;
+
+/** What the code of one incarnation is given. */
+export function wire<DB>(world: Simulation<DB>, self: Incarnation, connection: TestConnection): Process<DB> {
+  const gate = {
+    statement: <T>(label: string, params: readonly unknown[], run: () => Promise<T>) =>
+      self.park<T>('sql', label, { params, run }),
+  };
+  const db = new Kysely<DB>({ dialect: gatedDialect(connection.dialect, gate) });
+  const clock = virtualClock(world, self);
+  const randomness = seededBy(self);
+  const effect: Process<DB>['effect'] = (label, run) => self.park('effect', label, { run });
+  return {
+    db,
+    name: self.name,
+    pid: self.pid,
+    bootId: self.bootId,
+    incarnation: self.incarnation,
+    clock,
+    ports: portsOf(world, self, clock, randomness),
+    random: () => randomness.fraction(),
+    effect,
+    port: (label, client) => portTo(label, client, effect),
+    work: (label = 'work') => self.park('work', label, {}),
+    ghost(fact) {
+      if (!self.alive) return;
+      world.footprint.facts = true;
+      world.note({ process: self.name, incarnation: self.incarnation, pid: self.pid, atMs: world.nowMs, ...fact });
+    },
+    async op(input, run) {
+      const operation = world.operations.begin(`${self.name}.${self.incarnation}`, input);
+      self.operations.add(operation);
+      try {
+        const output = await run();
+        if (!self.alive) return await never;
+        world.operations.settle(operation, output, world.steps);
+        return output;
+      } finally {
+        self.operations.delete(operation);
+      }
+    },
+  };
+}
+
+function virtualClock<DB>(world: Simulation<DB>, self: Incarnation): ProcessClock {
+  const skewMs = world.scenario.faults?.skewMs?.[self.name] ?? 0;
+  const read = (offsetMs: number) => {
+    self.seeReading(`@${world.nowMs}`);
+    return world.nowMs + offsetMs;
+  };
+  return {
+    now: () => read(skewMs),
+    wallMs: () => read(skewMs),
+    monotonicMs: () => read(0),
+    sleep: (ms) => self.park('sleep', `sleep ${ms} ms`, { wakeMs: world.nowMs + ms }),
+    schedule(ms, call) {
+      const id = self.nextPoint;
+      void self.park('timer', `timer after ${ms} ms`, { wakeMs: world.nowMs + ms, run: call });
+      return { cancel: () => self.unpark(id) };
+    },
+  };
+}
+
+/** Chance that is a function of what the process has done so far, and so the same in every run of one schedule. */
+function seededBy(self: Incarnation): Randomness {
+  let drawn = 0;
+  return {
+    claim: () => `claim-${self.name}-${self.incarnation}-${++drawn}`,
+    fraction() {
+      // A Weyl sequence: well spread, and nothing to carry but a counter.
+      drawn++;
+      return ((self.index * 31 + self.incarnation * 7 + drawn) * 0.618_033_988_749_895) % 1;
+    },
+  };
+}
+
+function portsOf<DB>(world: Simulation<DB>, self: Incarnation, clock: ProcessClock, randomness: Randomness): Ports {
+  const processes: ProcessTable = {
+    sight(pid) {
+      const found = world.processes.find((each) => each.alive && each.pid === pid);
+      const start = found === undefined ? null : startMark(found.name, found.incarnation);
+      world.footprint.sight = true;
+      self.seeReading(`pid ${pid} ${start ?? 'gone'}`);
+      return { state: found === undefined ? 'gone' : 'exists', start };
+    },
+  };
+  const start = startMark(self.name, self.incarnation);
+  const identity = Object.freeze({ bootId: self.bootId, pid: self.pid, start, host: simulatedHost });
+  return Object.freeze({ clock, identity, processes, registry: self.registry, randomness });
+}
+
+function portTo<T extends object>(label: string, client: T, effect: Process['effect']): T {
+  return new Proxy(client, {
+    get(target, member) {
+      const value: unknown = Reflect.get(target, member);
+      if (typeof value !== 'function') return value;
+      const call = value as (...parameters: unknown[]) => unknown;
+      return (...parameters: unknown[]) =>
+        effect(`${label}.${String(member)}${asText(parameters)}`, () => call.apply(target, parameters));
+    },
+  });
+}
