@@ -1,0 +1,78 @@
+import { tokenOf } from '../search/token.js';
+import type { TestStore } from '../store/store.js';
+import { budgetOf, type FaultKind, faultKinds } from '../world/faults.js';
+import type { Scenario } from '../world/scenario.js';
+import { lineOf, type Step } from '../world/trace.js';
+import { htmlDiagram } from './html-diagram.js';
+import { type Story, storyOf } from './story.js';
+import { textDiagram } from './text-diagram.js';
+
+/** What a failure is made of. */
+export interface FailureParts<DB> {
+  readonly store: TestStore<DB>;
+  readonly scenario: Scenario<DB>;
+  readonly error: Error;
+  readonly picks: readonly number[];
+  readonly log: readonly Step[];
+}
+
+/**
+ * A counterexample: a schedule in which something went wrong, shrunk to few steps.
+ *
+ * It is an `Error`, so a test may throw it as it stands: the message has the broken rule, a text space-time diagram
+ * and the line that replays it.
+ */
+export class Failure extends Error {
+  override readonly name = 'Failure';
+  /** The rule that was broken, or the trouble that was met, with its detail. */
+  readonly violated: string;
+  /** What happened, one line a step. */
+  readonly trace: readonly string[];
+  /** The schedule as one word: `replay(store, scenario, token)` runs it again. Empty if no schedule is to blame. */
+  readonly token: string;
+  /** What was thrown. */
+  readonly error: Error;
+  private readonly story: Story;
+
+  private constructor(error: Error, story: Story, trace: readonly string[]) {
+    super(textDiagram(story), { cause: error });
+    this.violated = story.violated;
+    this.trace = trace;
+    this.token = story.token;
+    this.error = error;
+    this.story = story;
+  }
+
+  /** Draws the failure of one schedule. */
+  static of<DB>(parts: FailureParts<DB>): Failure {
+    const token = tokenOf(parts.scenario, parts.picks);
+    const story = storyOf({ violated: parts.error.message, token, store: parts.store.name, log: parts.log });
+    return new Failure(parts.error, story, parts.log.map(lineOf));
+  }
+
+  /** A failure of the scenario as a whole, with no schedule to show. */
+  static ofScenario(error: Error): Failure {
+    return new Failure(error, storyOf({ violated: error.message, token: '', store: '', log: [] }), []);
+  }
+
+  /**
+   * The picture as one self-contained page: lanes, statements and what they did to the rows, crashes, the violation in
+   * red. Open it in any browser; it loads nothing.
+   */
+  html(): string {
+    return htmlDiagram(this.story);
+  }
+}
+
+/** A scenario with a fault that no schedule met did not test what it says. */
+export function vacuity<DB>(scenario: Scenario<DB>, met: Readonly<Record<FaultKind, number>>): Failure | undefined {
+  const budget = budgetOf(scenario.faults ?? {});
+  const missed = faultKinds.filter((kind) => budget[kind] > 0 && met[kind] === 0);
+  if (missed.length === 0) return undefined;
+  return Failure.ofScenario(
+    new Error(
+      `vacuous: no schedule met any of ${missed.join(', ')}, though the scenario has a budget for it. ` +
+        'Give the processes something that it can befall, or take it out of `faults`.',
+    ),
+  );
+}

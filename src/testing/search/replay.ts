@@ -1,0 +1,33 @@
+import { Failure } from '../failure/failure.js';
+import type { AnyTables, TestStore } from '../store/store.js';
+import type { Scenario } from '../world/scenario.js';
+import { Simulation } from '../world/simulation.js';
+import { failWith } from './failing.js';
+import { picksOf } from './token.js';
+
+/** A schedule as the choices that it takes: places in the list of what may happen next, 0 to carry on. */
+export type Schedule = readonly number[];
+
+/**
+ * Runs one schedule again: a token from a failure, or the picks of `scheduleArbitrary`.
+ *
+ * @returns The failure, if it fails; else its trace, one line a step.
+ * @example
+ * ```ts
+ * const again = await replay(store, scenario, 's1.1x8k2.0*4.1.0');
+ * console.log(again.trace.join('\n'));
+ * ```
+ */
+export async function replay<DB = AnyTables>(
+  store: TestStore<DB>,
+  scenario: Scenario<DB>,
+  schedule: string | Schedule,
+): Promise<Failure | { readonly trace: readonly string[] }> {
+  await store.open();
+  const exact = typeof schedule === 'string';
+  const picks = exact ? picksOf(scenario, schedule) : schedule;
+  const world = new Simulation(store, scenario, { drawn: true });
+  const error = await failWith(world, picks, exact ? (pick) => pick : (pick, of) => Math.abs(Math.trunc(pick)) % of);
+  if (error === undefined) return { trace: world.trace };
+  return Failure.of({ store, scenario, error, picks: world.taken, log: world.log });
+}

@@ -1,0 +1,30 @@
+import type { TestStore } from '../store/store.js';
+import type { Scenario } from '../world/scenario.js';
+import { Simulation } from '../world/simulation.js';
+import { Trouble } from '../world/trouble.js';
+
+/** Two runs of one schedule were not alike. */
+export class RunsDiffer extends Trouble {
+  override readonly name = 'RunsDiffer';
+
+  constructor(trace: readonly string[]) {
+    super(
+      'two runs of one schedule differ, so something decides that no schedule controls: Date.now, Math.random, ' +
+        'crypto.randomUUID, or state outside the database that `setup` does not reset. The second run:\n' +
+        trace.map((line) => `  ${line}`).join('\n'),
+    );
+  }
+}
+
+/** Runs a schedule once more and throws if it goes another way. */
+export async function rerun<DB>(store: TestStore<DB>, scenario: Scenario<DB>, first: Simulation<DB>): Promise<void> {
+  const second = new Simulation(store, scenario, { interner: first.interner });
+  let at = 0;
+  try {
+    await second.run(() => first.taken[at++] ?? -1);
+  } finally {
+    await second.leave();
+  }
+  const story = (world: Simulation<DB>) => world.trace.join('\n');
+  if (story(first) !== story(second)) throw new RunsDiffer(second.trace);
+}
