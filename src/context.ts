@@ -1,0 +1,98 @@
+import type { Holder } from './core/holder.js';
+import type { IdType, IdValue } from './core/id.js';
+import type { StageMap } from './core/stages.js';
+import type { Timing } from './core/timing.js';
+import type { Liveness } from './core/verdict.js';
+import type { Dialect, TimeFormat } from './dialect/dialect.js';
+import type { ClaimEntry } from './port/claim-registry.js';
+import type { Ports } from './port/ports.js';
+import type { Holding } from './runtime/holding.js';
+import type { Observer } from './runtime/observer.js';
+import type { Sightings } from './runtime/sightings.js';
+import type { LeaseStatements } from './sql/lease-statements.js';
+import type { Session } from './sql/session.js';
+import type { TaskStatements } from './sql/task-statements.js';
+
+/** Whether the library guards at all: `off` does what the orchestrator did before, `draining` grants nothing new. */
+export type Mode = 'on' | 'draining' | 'off';
+
+/** The options after they were checked, with every default in its place. */
+export interface Settings {
+  readonly timing: Timing;
+  readonly taskIdType: IdType;
+  readonly runIdType: IdType;
+  readonly timeFormat: TimeFormat;
+  readonly liveness: Liveness;
+  readonly transitions: StageMap | undefined;
+  /** `schema.table` of the leases: the scope of a claim in the registry. */
+  readonly leaseTable: { readonly schema: string | undefined; readonly table: string };
+  readonly idColumn: string;
+  readonly stageColumn: string;
+}
+
+/** Renews the leases of an ownership. */
+export interface Keeper {
+  /** Takes a lease into care. */
+  keep(holding: Holding): void;
+  /** Lets it go: its row is deleted, or left to expire. */
+  drop(holding: Holding): void;
+  /** Everything in care. */
+  readonly holdings: ReadonlySet<Holding>;
+}
+
+/** What every verb is handed. `using` makes another with its own session; all else is shared. */
+export interface Context {
+  readonly session: Session;
+  /** The context of the ownership itself: renewals and settlements go over its handle. */
+  readonly root: Context;
+  readonly dialect: Dialect;
+  readonly settings: Settings;
+  readonly ports: Ports;
+  readonly observer: Observer;
+  readonly sightings: Sightings;
+  readonly keeper: Keeper;
+  /** The handlers that are running; `close` waits for them. */
+  readonly running: Set<Promise<unknown>>;
+  readonly leases: LeaseStatements;
+  readonly tasks: TaskStatements;
+  /** Reads the kill switch; a switch that throws is on. */
+  mode(): Mode;
+  /** Reads the scope; a scope that throws covers everything. */
+  covers(request: { readonly taskId: IdValue; readonly context: unknown }): boolean;
+  /** Set once `close` was called: no new lease is granted for good. */
+  readonly closing: { begun: boolean };
+  /** The key of a claim in the registry. */
+  registryKey(claim: string): string;
+}
+
+const CONTEXT = Symbol.for('transition-ownership.context');
+
+/** Whatever carries a context: an ownership, whatever its types. */
+export interface ContextCarrier {
+  readonly [CONTEXT]: Context;
+}
+
+/** Puts a context into an ownership under construction. */
+export function carry(context: Context): ContextCarrier {
+  return { [CONTEXT]: context };
+}
+
+/** The context of an ownership; throws `TypeError` for anything else. */
+export function contextOf(ownership: ContextCarrier): Context {
+  const context = (ownership as Partial<ContextCarrier> | null | undefined)?.[CONTEXT];
+  if (context === undefined)
+    throw new TypeError('the first argument must be an ownership made by createTransitionOwnership');
+  return context;
+}
+
+/** What applies to one request. */
+export function regimeOf(context: Context, taskId: IdValue, requestContext: unknown): Mode {
+  const mode = context.mode();
+  return mode !== 'off' && context.covers({ taskId, context: requestContext }) ? mode : 'off';
+}
+
+/** What the process knows of the claim of a row. */
+export function registrationOf(context: Context, holder: Holder): 'no' | 'yes' | 'provisional' {
+  const entry: ClaimEntry | undefined = context.ports.registry.get(context.registryKey(holder.claim));
+  return entry === undefined ? 'no' : entry.provisional ? 'provisional' : 'yes';
+}

@@ -1,0 +1,69 @@
+import { nameHolder } from './fail.js';
+import type { Failure } from './failure.js';
+import { assertNever } from './invariant.js';
+
+/**
+ * A failure as a paragraph for people: what happened, what is known, what to do.
+ *
+ * @example
+ * ```ts
+ * import { describeFailure } from 'transition-ownership';
+ *
+ * const text = describeFailure({ type: 'already-free', message: 'Task 7 is held by nobody.' });
+ * // text: 'Task 7 is held by nobody. There is nothing to release.'
+ * ```
+ */
+export function describeFailure(failure: Failure): string {
+  return `${failure.message} ${advice(failure)}`;
+}
+
+function advice(failure: Failure): string {
+  switch (failure.type) {
+    case 'lease-busy':
+      return failure.holder === null
+        ? 'Defer, and try again later.'
+        : `Defer: the transition belongs to ${nameHolder(failure.holder)} until it releases, expires or is proved dead.`;
+    case 'not-granting':
+      return 'Holders go on; ask again when the mode is on, or with another ownership.';
+    case 'lease-lost':
+      return 'Stop now and start nothing irreversible; the fenced stage write refuses what comes too late.';
+    case 'not-enough-time':
+      return 'Do not start the step: the lease could end in the middle of it.';
+    case 'lost-race':
+      return 'Nothing was written; whoever moved the stage owns what follows.';
+    case 'task-not-found':
+      return 'Nothing was written.';
+    case 'illegal-transition':
+      return 'No statement was sent; see the map given to defineStages.';
+    case 'handler-failed':
+      return 'The lease was released; the cause is in `cause`.';
+    case 'effect-unknown':
+      return 'Look in the outside system, then tell what you saw with resolveEffect; it is not repeated on a guess.';
+    case 'effect-failed':
+      return 'It certainly did nothing and may be tried again; the cause is in `cause`.';
+    case 'token-mismatch':
+      return 'Nothing was released; look again and name the present token if that one is meant.';
+    case 'already-free':
+      return 'There is nothing to release.';
+    case 'store-failure':
+      return failure.retryable
+        ? 'The same call may succeed later.'
+        : 'Trying again will not help before the cause, in `cause`, is mended.';
+    default:
+      return assertNever(failure);
+  }
+}
+
+/** An `Error` of a failure, for code that throws. */
+export interface FailureError extends Error {
+  /** The failure that it was made of. */
+  readonly failure: Failure;
+}
+
+/** Makes a real `Error` of a failure: its `name` is the type and its `cause` the failure's own cause. */
+export function toError(failure: Failure): FailureError {
+  const cause = 'cause' in failure ? { cause: failure.cause } : undefined;
+  const error = Object.assign(new Error(failure.message, cause), { failure });
+  error.name = failure.type;
+  return error;
+}

@@ -1,0 +1,156 @@
+import type { LeaseLost, StoreFailureKind } from './failure.js';
+import type { IdValue } from './id.js';
+import type { Verdict, VerdictReason } from './verdict.js';
+
+/** How much an event matters: an `alert` wants a person. */
+export type Severity = 'debug' | 'info' | 'warning' | 'alert';
+
+/** An id as plain JSON: a bigint is told as its decimal digits. */
+export type JsonId = number | string;
+
+interface LeaseFacts {
+  readonly taskId: JsonId;
+  readonly fencingToken: number | null;
+  readonly actor: string;
+}
+
+interface JobFacts {
+  readonly jobId: JsonId;
+  readonly taskId: JsonId | null;
+  readonly runId: JsonId | null;
+  readonly pid: number | null;
+}
+
+interface EffectFacts {
+  readonly taskId: JsonId;
+  readonly effect: string;
+  readonly key: string;
+  readonly fencingToken: number | null;
+}
+
+/** What each type of event carries besides `type` and `severity`. */
+export interface EventFacts {
+  /** A lease was granted; a provisional one hangs on a transaction that is still open. */
+  'lease.acquired': LeaseFacts & {
+    readonly guarded: boolean;
+    readonly provisional: boolean;
+    readonly stage: string | null;
+    readonly runId: JsonId | null;
+  };
+  /** A lease was refused because somebody holds the task. */
+  'lease.busy': LeaseFacts & { readonly verdict: Verdict; readonly reason: string };
+  /** A lease was renewed. */
+  'lease.renewed': LeaseFacts & { readonly expiresAtMs: number };
+  /** A lease was given back. */
+  'lease.released': LeaseFacts & { readonly provisional: boolean };
+  /** A dead owner's lease was deleted: exactly the acquisition that was judged. */
+  'lease.reclaimed': LeaseFacts & { readonly verdict: Verdict; readonly reason: VerdictReason };
+  /** A lease was taken from an owner who may still run: it passed its hard bound. */
+  'lease.forced': LeaseFacts & { readonly reason: VerdictReason };
+  /** A holder learned that its lease is no longer its own. */
+  'lease.lost': LeaseFacts & { readonly reason: LeaseLost['reason'] };
+  /** A release did not reach the database; the row expires by itself. */
+  'lease.release-failed': LeaseFacts & { readonly message: string };
+  /** A renewal failed or came late; the leases are still held, and are tried again. */
+  'lease.renewal-failed': { readonly leases: number; readonly lateMs: number; readonly message: string };
+  /** A stage was written. */
+  'stage.changed': {
+    readonly taskId: JsonId;
+    readonly from: string | null;
+    readonly to: string | null;
+    readonly fencingToken: number | null;
+  };
+  /** A stage was not written: it was not the expected one. */
+  'stage.race-lost': {
+    readonly taskId: JsonId;
+    readonly expected: string | null;
+    readonly actual: string | null;
+  };
+  /** An actor that would have advanced a task was told to defer. */
+  'action.deferred': { readonly taskId: JsonId; readonly because: string };
+  /** A queued job was claimed. */
+  'job.claimed': JobFacts;
+  /** A running job went back to the queue, its run ownership cleared. */
+  'job.requeued': JobFacts & { readonly by: 'reset' | 'recovery' | 'reaper' };
+  /** A running job was taken from its run. */
+  'job.reaped': JobFacts & { readonly reason: string; readonly forced: boolean };
+  /** A queued job was found that carries a run's ownership. */
+  'queue.impossible-found': JobFacts & { readonly startedAt: JsonId | null };
+  /** Such a job was repaired. */
+  'queue.sanitized': JobFacts & { readonly startedAt: JsonId | null };
+  /** An effect was journalled as started. */
+  'effect.started': EffectFacts;
+  /** An effect is known to be applied. */
+  'effect.applied': EffectFacts & { readonly by: 'apply' | 'probe' | 'operator' };
+  /** Whether an effect was applied cannot be told. */
+  'effect.unknown': EffectFacts & { readonly message: string };
+  /** A start-up recovery ended. */
+  'recovery.finished': {
+    readonly requeued: number;
+    readonly sanitized: number;
+    readonly reclaimed: number;
+    readonly held: number;
+    readonly failed: number;
+  };
+  /** A statement failed, after its retries. */
+  'store.failed': {
+    readonly kind: StoreFailureKind;
+    readonly retryable: boolean;
+    readonly outcome: 'not-applied' | 'unknown';
+    readonly message: string;
+  };
+  /** An operator overruled the library. */
+  'operator.acted': {
+    readonly action: 'force-release' | 'resolve-effect';
+    readonly taskId: JsonId;
+    readonly fencingToken: number | null;
+    readonly by: string;
+    readonly reason: string;
+  };
+}
+
+/** The type of an event: `noun.past`. */
+export type EventType = keyof EventFacts;
+
+/** What the library tells its observer: frozen, plain JSON, told apart by `type`. */
+export type OwnershipEvent = {
+  [T in EventType]: { readonly type: T; readonly severity: Severity } & EventFacts[T];
+}[EventType];
+
+/** The severity of each type, and the counter of the snapshot that counts it. */
+export const EVENT_TYPES = Object.freeze({
+  'lease.acquired': { severity: 'debug', counter: 'acquired' },
+  'lease.busy': { severity: 'info', counter: 'busy' },
+  'lease.renewed': { severity: 'debug', counter: 'renewed' },
+  'lease.released': { severity: 'debug', counter: 'released' },
+  'lease.reclaimed': { severity: 'warning', counter: 'reclaimed' },
+  'lease.forced': { severity: 'alert', counter: 'forced' },
+  'lease.lost': { severity: 'warning', counter: 'lost' },
+  'lease.release-failed': { severity: 'warning', counter: 'releasesFailed' },
+  'lease.renewal-failed': { severity: 'warning', counter: 'renewalsFailed' },
+  'stage.changed': { severity: 'info', counter: 'stagesChanged' },
+  'stage.race-lost': { severity: 'info', counter: 'racesLost' },
+  'action.deferred': { severity: 'info', counter: 'deferred' },
+  'job.claimed': { severity: 'debug', counter: 'claimed' },
+  'job.requeued': { severity: 'info', counter: 'requeued' },
+  'job.reaped': { severity: 'warning', counter: 'reaped' },
+  'queue.impossible-found': { severity: 'warning', counter: 'impossibleFound' },
+  'queue.sanitized': { severity: 'info', counter: 'sanitized' },
+  'effect.started': { severity: 'debug', counter: 'effectsStarted' },
+  'effect.applied': { severity: 'info', counter: 'effectsApplied' },
+  'effect.unknown': { severity: 'alert', counter: 'effectsUnknown' },
+  'recovery.finished': { severity: 'info', counter: 'recoveries' },
+  'store.failed': { severity: 'warning', counter: 'storeFailed' },
+  'operator.acted': { severity: 'warning', counter: 'operatorActed' },
+} as const satisfies Record<EventType, { severity: Severity; counter: string }>);
+
+/** The name of a counter in the snapshot. */
+export type CounterName = (typeof EVENT_TYPES)[EventType]['counter'];
+
+/** How often each type of event happened since the ownership was made. */
+export type Counters = Readonly<Record<CounterName, number>>;
+
+/** An id as plain JSON. */
+export function jsonId(id: IdValue): JsonId {
+  return typeof id === 'bigint' ? id.toString() : id;
+}

@@ -1,0 +1,138 @@
+import type {
+  AlreadyFree,
+  EffectFailed,
+  EffectUnknown,
+  Failure,
+  HandlerFailed,
+  IllegalTransition,
+  LeaseBusy,
+  LeaseLost,
+  LostRace,
+  NotEnoughTime,
+  NotGranting,
+  StoreFailure,
+  TaskNotFound,
+  TokenMismatch,
+} from './failure.js';
+import type { Holder } from './holder.js';
+import type { IdValue } from './id.js';
+import { shown } from './shown.js';
+import type { Judgement } from './verdict.js';
+
+const frozen = <F extends Failure>(failure: F): F => Object.freeze(failure);
+
+/** How a message names a holder. */
+export function nameHolder({ actor, fencingToken, pid }: Holder): string {
+  return `${actor} (token ${fencingToken}${pid === null ? '' : `, pid ${pid}`})`;
+}
+
+/** Somebody else's lease stands in the way. */
+export function leaseBusy(taskId: IdValue, holder: Holder, { verdict, reason }: Judgement): LeaseBusy {
+  const message = `Task ${shown(taskId)} is held by ${nameHolder(holder)}: ${verdict}, ${reason}.`;
+  return frozen({ type: 'lease-busy', message, taskId, holder, verdict, reason });
+}
+
+/** The row changed hands at every try, so nobody can be named. */
+export function leaseContended(taskId: IdValue): LeaseBusy {
+  const message = `Task ${shown(taskId)} changed hands at every try.`;
+  return frozen({ type: 'lease-busy', message, taskId, holder: null, verdict: 'unknown', reason: 'contended' });
+}
+
+const NOT_GRANTING: Record<NotGranting['because'], string> = {
+  draining: 'No lease is granted while the mode is draining.',
+  closed: 'No lease is granted: the ownership is closed.',
+  aborted: 'No lease was asked for: the signal of the request had fired.',
+};
+
+/** No lease is granted at all. */
+export function notGranting(because: NotGranting['because']): NotGranting {
+  return frozen({ type: 'not-granting', message: NOT_GRANTING[because], because });
+}
+
+const LOST: Record<LeaseLost['reason'], string> = {
+  superseded: 'another owner holds it now',
+  gone: 'its row is gone',
+  'over-budget': 'its hold passed maxHoldMs',
+  unverifiable: 'no renewal could be verified in time',
+};
+
+/** What a loss is told with. */
+export interface Loss {
+  readonly taskId: IdValue;
+  readonly fencingToken: number | null;
+  readonly reason: LeaseLost['reason'];
+  readonly holder?: Holder;
+}
+
+/** The lease is no longer the caller's. */
+export function leaseLost({ taskId, fencingToken, reason, holder }: Loss): LeaseLost {
+  const message = `The lease ${fencingToken} on task ${shown(taskId)} was lost: ${LOST[reason]}.`;
+  return frozen({ type: 'lease-lost', message, taskId, fencingToken, reason, ...(holder && { holder }) });
+}
+
+/** The same loss, carrying what the handler returned all the same. */
+export function withValue<V>(lost: LeaseLost, value: V): LeaseLost<V> {
+  return frozen({ ...lost, value });
+}
+
+/** Too little of the lease is left. */
+export function notEnoughTime(neededMs: number, remainingMs: number): NotEnoughTime {
+  const message = `The lease has ${remainingMs} ms left and the step needs ${neededMs} ms.`;
+  return frozen({ type: 'not-enough-time', message, remainingMs });
+}
+
+/** The stage had moved. */
+export function lostRace<S>(taskId: IdValue, expected: S, actual: S): LostRace<S> {
+  const message = `Task ${shown(taskId)} was expected in stage ${shown(expected)} and is in ${shown(actual)}.`;
+  return frozen({ type: 'lost-race', message, taskId, expected, actual });
+}
+
+/** There is no such task. */
+export function taskNotFound(taskId: IdValue): TaskNotFound {
+  return frozen({ type: 'task-not-found', message: `There is no task ${shown(taskId)}.`, taskId });
+}
+
+/** The move is not in the map of stages. */
+export function illegalTransition(taskId: IdValue, from: string | null, to: string | null): IllegalTransition {
+  const message = `Task ${shown(taskId)} may not go from ${shown(from)} to ${shown(to)}.`;
+  return frozen({ type: 'illegal-transition', message, taskId, from, to });
+}
+
+/** The handler threw. */
+export function handlerFailed(cause: unknown): HandlerFailed {
+  return frozen({ type: 'handler-failed', message: `The handler threw: ${reasonOf(cause)}`, cause });
+}
+
+/** Nobody can tell whether the effect happened. */
+export function effectUnknown(taskId: IdValue, effect: string, since: number): EffectUnknown {
+  const message = `Whether ${shown(effect)} of task ${shown(taskId)} was applied is not known; it is held.`;
+  return frozen({ type: 'effect-unknown', message, taskId, effect, since });
+}
+
+/** The effect certainly did nothing. */
+export function effectFailed(cause: unknown): EffectFailed {
+  return frozen({ type: 'effect-failed', message: `The effect was not applied: ${reasonOf(cause)}`, cause });
+}
+
+/** Another acquisition holds the task than the one that the operator named. */
+export function tokenMismatch(holder: Holder, given: number): TokenMismatch {
+  const message = `Token ${given} does not hold the task: ${nameHolder(holder)} does.`;
+  return frozen({ type: 'token-mismatch', message, holder });
+}
+
+/** There was nothing to release. */
+export function alreadyFree(taskId: IdValue): AlreadyFree {
+  return frozen({ type: 'already-free', message: `Task ${shown(taskId)} is held by nobody.` });
+}
+
+/** The database failed. */
+export function storeFailure(failure: Omit<StoreFailure, 'type' | 'message'>): StoreFailure {
+  const outcome = failure.outcome === 'unknown' ? 'the outcome is unknown' : 'nothing was applied';
+  const message = `The store failed (${failure.kind}, ${outcome}): ${reasonOf(failure.cause)}`;
+  return frozen({ type: 'store-failure', message, ...failure });
+}
+
+/** One line of whatever was thrown. */
+export function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : shown(cause);
+}

@@ -1,0 +1,141 @@
+import type { Holder } from './holder.js';
+import type { IdValue } from './id.js';
+import type { Verdict, VerdictReason } from './verdict.js';
+
+/** Somebody else owns the task's transition; the handler was not called and nothing was written. */
+export interface LeaseBusy {
+  readonly type: 'lease-busy';
+  readonly message: string;
+  readonly taskId: IdValue;
+  /** The owner as it was read; `null` if it was gone again each time it was looked at. */
+  readonly holder: Holder | null;
+  readonly verdict: Verdict;
+  /** `contended` when the row changed hands at every try. */
+  readonly reason: VerdictReason | 'contended';
+}
+
+/** No new lease is granted at present; holders go on. */
+export interface NotGranting {
+  readonly type: 'not-granting';
+  readonly message: string;
+  /** The kill switch drains, the ownership is closed, or the caller's own signal had fired. */
+  readonly because: 'draining' | 'closed' | 'aborted';
+}
+
+/** The lease is no longer ours: stop, and start nothing irreversible. */
+export interface LeaseLost<V = unknown> {
+  readonly type: 'lease-lost';
+  readonly message: string;
+  readonly taskId: IdValue;
+  readonly fencingToken: number | null;
+  /** Another owner's row; no row; the hard bound; or no renewal could be verified in time. */
+  readonly reason: 'superseded' | 'gone' | 'over-budget' | 'unverifiable';
+  /** The present owner, where it was read. */
+  readonly holder?: Holder;
+  /** What the handler returned although the lease was lost meanwhile. */
+  readonly value?: V;
+}
+
+/** The lease is ours, but ends before the step that was asked about could. */
+export interface NotEnoughTime {
+  readonly type: 'not-enough-time';
+  readonly message: string;
+  /** What is left after renewing, in ms of the database's clock. */
+  readonly remainingMs: number;
+}
+
+/** The stage was not the expected one; nothing was written. */
+export interface LostRace<Stage = unknown> {
+  readonly type: 'lost-race';
+  readonly message: string;
+  readonly taskId: IdValue;
+  readonly expected: Stage;
+  /** The stage read afterwards; it may have moved again since. */
+  readonly actual: Stage;
+}
+
+/** No task has this id. */
+export interface TaskNotFound {
+  readonly type: 'task-not-found';
+  readonly message: string;
+  readonly taskId: IdValue;
+}
+
+/** The move is not one of those that `defineStages` allows; no statement was sent. */
+export interface IllegalTransition {
+  readonly type: 'illegal-transition';
+  readonly message: string;
+  readonly taskId: IdValue;
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+/** The handler threw; its lease was released. */
+export interface HandlerFailed {
+  readonly type: 'handler-failed';
+  readonly message: string;
+  readonly cause: unknown;
+}
+
+/** Whether an irreversible step happened cannot be told; it is held and never repeated on a guess. */
+export interface EffectUnknown {
+  readonly type: 'effect-unknown';
+  readonly message: string;
+  readonly taskId: IdValue;
+  readonly effect: string;
+  /** Database time at which it was started, epoch ms. */
+  readonly since: number;
+}
+
+/** The step threw `NotApplied`: it certainly did nothing, and may be tried again. */
+export interface EffectFailed {
+  readonly type: 'effect-failed';
+  readonly message: string;
+  readonly cause: unknown;
+}
+
+/** The operator named another acquisition than the present one; nothing was released. */
+export interface TokenMismatch {
+  readonly type: 'token-mismatch';
+  readonly message: string;
+  /** The present owner. */
+  readonly holder: Holder;
+}
+
+/** Nobody holds the task's transition. */
+export interface AlreadyFree {
+  readonly type: 'already-free';
+  readonly message: string;
+}
+
+/** The kinds of trouble a store can have. */
+export type StoreFailureKind = 'busy' | 'serialization' | 'deadlock' | 'connection' | 'constraint' | 'schema' | 'other';
+
+/** The database did not answer as it should. */
+export interface StoreFailure {
+  readonly type: 'store-failure';
+  readonly message: string;
+  readonly kind: StoreFailureKind;
+  /** True if the same call may succeed later. */
+  readonly retryable: boolean;
+  /** `unknown` when the reply was lost: the statement may have been applied. */
+  readonly outcome: 'not-applied' | 'unknown';
+  /** What the driver threw. */
+  readonly cause: unknown;
+}
+
+/** Every failure there is, told apart by `type`. */
+export type Failure =
+  | LeaseBusy
+  | NotGranting
+  | LeaseLost
+  | NotEnoughTime
+  | LostRace
+  | TaskNotFound
+  | IllegalTransition
+  | HandlerFailed
+  | EffectUnknown
+  | EffectFailed
+  | TokenMismatch
+  | AlreadyFree
+  | StoreFailure;

@@ -1,0 +1,11 @@
+import { shown } from './shown.js';
+
+/** Throws if something is false that can only be false by a fault of this library or of its table. */
+export function invariant(holds: boolean, what: string): asserts holds {
+  if (!holds) throw new Error(`Broken invariant: ${what}`);
+}
+
+/** The branch that a closed union never reaches. */
+export function assertNever(value: never): never {
+  throw new Error(`Broken invariant: no branch for ${shown(value)}`);
+}

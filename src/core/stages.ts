@@ -1,0 +1,46 @@
+import { checkText } from './id.js';
+import { shown } from './shown.js';
+
+/** A map of stages: from each stage, the stages that a task may go to next. */
+export type StageMap = Readonly<Record<string, readonly string[]>>;
+
+/** A checked, frozen map of stages. */
+export type Stages<M extends StageMap> = { readonly [From in keyof M]: readonly M[From][number][] };
+
+/**
+ * Fixes which moves between stages are legal: others neither compile nor run.
+ *
+ * Throws `RangeError` if a move leads to a stage that the map does not name.
+ *
+ * @example
+ * ```ts
+ * import { defineStages } from 'transition-ownership';
+ *
+ * const transitions = defineStages({
+ *   'deploy-staging': ['deploy'],
+ *   deploy: ['done', 'deploy-staging'],
+ *   done: [],
+ * });
+ * transitions.deploy; // ['done', 'deploy-staging']
+ * ```
+ */
+export function defineStages<const M extends Readonly<Record<string, readonly (keyof M & string)[]>>>(
+  stages: M,
+): Stages<M> {
+  for (const [from, nexts] of Object.entries<readonly string[]>(stages)) {
+    checkText('a stage', from);
+    for (const next of nexts) {
+      if (!Object.hasOwn(stages, next)) {
+        throw new RangeError(`stage ${shown(from)} leads to ${shown(next)}, which is not a stage of the map`);
+      }
+    }
+    Object.freeze(nexts);
+  }
+  return Object.freeze(stages);
+}
+
+/** True if the map allows the move; a task without a stage may enter anywhere. */
+export function isLegalMove(stages: StageMap, from: string | null, to: string | null): boolean {
+  if (from === null) return to !== null && Object.hasOwn(stages, to);
+  return to !== null && (Object.hasOwn(stages, from) ? (stages[from] ?? []).includes(to) : false);
+}

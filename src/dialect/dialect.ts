@@ -1,0 +1,98 @@
+import type { RawBuilder } from 'kysely';
+import type { StoreFailure } from '../core/failure.js';
+import type { IdType } from '../core/id.js';
+import type { TableShape } from './table-shape.js';
+
+/** How the caller's own time columns are written and read. */
+export type TimeFormat = 'sqlite-text' | 'iso' | 'epoch-ms' | 'native';
+
+/** What a driver's error means; `outcome` is that of a write that was in flight. */
+export type Classified = Pick<StoreFailure, 'kind' | 'retryable' | 'outcome'>;
+
+/** A piece of SQL. */
+export type Fragment<T = unknown> = RawBuilder<T>;
+
+/**
+ * Everything in which databases differ, one member for each difference.
+ *
+ * A dialect of your own is one of the three shipped ones with some members replaced.
+ */
+export interface Dialect {
+  /** For people; nothing is ever decided by it. */
+  readonly name: string;
+  /** True if all statements share one connection, so that callers queue in front of it. */
+  readonly oneConnection: boolean;
+  /** True if INSERT, UPDATE and DELETE answer with rows. */
+  readonly returning: boolean;
+  /** True if one statement may write the stage and, depending on its rows, delete the lease. */
+  readonly fusedRelease: boolean;
+  /** The format of the caller's time columns unless an option says otherwise. */
+  readonly timeFormat: TimeFormat;
+
+  /** The clock of the database as integer ms since the Unix epoch: of the statement, not of the transaction. */
+  readonly nowMs: Fragment<number>;
+  /** An instant given in epoch ms, as a value for a column of the caller's. */
+  instant(format: TimeFormat, ms: Fragment<number>): Fragment;
+  /** A column of the caller's that holds an instant, as epoch ms. */
+  epochMs(format: TimeFormat, column: Fragment): Fragment<number>;
+
+  /** The lesser of two numbers. */
+  least(a: Fragment<number>, b: Fragment<number>): Fragment<number>;
+  /** Null-safe comparison of a text column with a value, byte by byte. */
+  sameText(column: Fragment, value: Fragment): Fragment<boolean>;
+  /** Comparison of an id column of the caller's with a value that is not null, byte by byte for text. */
+  sameId(type: IdType, column: Fragment, value: Fragment): Fragment<boolean>;
+  /** An id as it is read: a number where that is exact, else text. */
+  readId(type: IdType, column: Fragment): Fragment;
+  /** A list of values as one parameter of {@link Dialect.among}. */
+  list(values: readonly unknown[]): unknown;
+  /** Membership of a column in a list, given as one parameter. */
+  among(column: Fragment, type: IdType, list: Fragment): Fragment<boolean>;
+  /** A list of records, given as one JSON parameter, as the table `given`: the named columns, and `position`. */
+  records(json: Fragment, columns: Readonly<Record<string, IdType>>): Fragment;
+
+  /** Ends an INSERT so that a second row of the same key is passed over in silence. */
+  orIgnore(key: Fragment): Fragment;
+  /** Locks the rows of a guard against deletion, not against renewal, until the statement's transaction ends. */
+  readonly shareLock: Fragment;
+  /** Makes a read see the latest commit even in an old snapshot. */
+  readonly latest: Fragment;
+  /** Narrows an UPDATE of `table` to those of the chosen rows that nobody has locked. */
+  unlocked(table: Fragment, key: Fragment, condition: Fragment<boolean>): Fragment<boolean>;
+
+  /** The statement that begins a transaction whose first statement is a write. */
+  readonly begin: string;
+  /** Tells what a driver's error means. */
+  classify(error: unknown): Classified;
+
+  /** The statements that create a table unless it exists. */
+  createTable(name: Fragment, shape: TableShape): readonly Fragment[];
+  /** Reads the column names of a table; no rows if there is no such table. */
+  readColumns(schema: string | undefined, table: string): Fragment<{ column_name: string }>;
+  /** A claim for each row that was written before there were claims. */
+  readonly randomClaim: Fragment<string>;
+  /** Puts a replacement in the place of a table, so that a crash in between leaves one of the two. */
+  swapTables(tables: SwappedTables): readonly Fragment[];
+  /** Statements around a change of the schema that let one process at a time through. */
+  readonly schemaLock: SchemaLock;
+}
+
+/** A table and what is to stand in its place. */
+export interface SwappedTables {
+  readonly table: Fragment;
+  readonly replacement: Fragment;
+  /** The name that the old table may have for a moment. */
+  readonly retired: Fragment;
+  /** The bare name of the table. */
+  readonly named: { readonly table: string };
+}
+
+/** How one process at a time gets to change the schema. */
+export interface SchemaLock {
+  /** Sent first, on a connection of its own; `key` names the database, schema and table. */
+  enter(key: string): readonly Fragment[];
+  /** Sent last, when all went well. */
+  leave(key: string): readonly Fragment[];
+  /** Sent last, after a failure. */
+  abandon(key: string): readonly Fragment[];
+}

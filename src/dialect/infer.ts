@@ -1,0 +1,39 @@
+import { type QueryExecutorProvider, sql } from 'kysely';
+import { shown } from '../core/shown.js';
+import type { Dialect } from './dialect.js';
+import { mysqlDialect } from './mysql.js';
+import { postgresDialect } from './postgres.js';
+import { sqliteDialect } from './sqlite.js';
+
+/** The shipped dialects, by the name that the option takes. */
+export const DIALECTS = Object.freeze({ sqlite: sqliteDialect, postgres: postgresDialect, mysql: mysqlDialect });
+
+/** The name of a shipped dialect. */
+export type DialectName = keyof typeof DIALECTS;
+
+/** How each database spells an identifier and its first parameter. */
+const SPELLINGS: Readonly<Record<string, DialectName>> = Object.freeze({
+  '"a" = ?': 'sqlite',
+  '"a" = $1': 'postgres',
+  '`a` = ?': 'mysql',
+});
+
+/**
+ * The dialect of the option, or else the one that the handle compiles for: told by how it spells a
+ * placeholder, never by class names, which bundlers change and copies of a package double.
+ */
+export function resolveDialect(option: DialectName | Dialect | undefined, database: QueryExecutorProvider): Dialect {
+  if (typeof option === 'object') return option;
+  if (option !== undefined) {
+    if (Object.hasOwn(DIALECTS, option)) return DIALECTS[option];
+    throw new RangeError(`dialect must be "sqlite", "postgres", "mysql" or a Dialect, got ${shown(option)}`);
+  }
+  const spelling = sql`${sql.ref('a')} = ${1}`.compile(database).sql;
+  const name = SPELLINGS[spelling];
+  if (name === undefined) {
+    throw new TypeError(
+      `the dialect cannot be told from the spelling ${shown(spelling)}: name it in the option dialect`,
+    );
+  }
+  return DIALECTS[name];
+}

@@ -1,0 +1,85 @@
+import { sql } from 'kysely';
+import type { IdType } from '../core/id.js';
+import type { Dialect, Fragment, TimeFormat } from './dialect.js';
+import { classifySqlite } from './sqlite-errors.js';
+import type { ColumnShape, ColumnType } from './table-shape.js';
+
+const NOW_MS = sql<number>`cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer)`;
+
+const FORMATS = Object.freeze({ 'sqlite-text': '%Y-%m-%d %H:%M:%f', iso: '%Y-%m-%dT%H:%M:%fZ' });
+
+const TYPES: Readonly<Record<ColumnType, string>> = Object.freeze({
+  token: 'integer primary key autoincrement',
+  text: 'text',
+  'long-text': 'text',
+  integer: 'integer',
+  stamp: `text not null default (datetime('now'))`,
+});
+
+function column({ name, type, notNull }: ColumnShape): Fragment {
+  return sql`${sql.id(name)} ${sql.raw(TYPES[type])}${sql.raw(notNull ? ' not null' : '')}`;
+}
+
+/** SQLite, by any driver that gives rows for RETURNING. */
+export const sqliteDialect: Dialect = Object.freeze<Dialect>({
+  name: 'sqlite',
+  oneConnection: true,
+  returning: true,
+  fusedRelease: false,
+  timeFormat: 'sqlite-text',
+
+  nowMs: NOW_MS,
+  instant: (format: TimeFormat, ms: Fragment<number>) =>
+    format === 'epoch-ms'
+      ? ms
+      : sql`strftime(${sql.lit(format === 'iso' ? FORMATS.iso : FORMATS['sqlite-text'])}, ${ms} / 1000.0, 'unixepoch')`,
+  epochMs: (format: TimeFormat, at: Fragment) =>
+    format === 'epoch-ms'
+      ? sql<number>`${at}`
+      : sql<number>`cast(round((julianday(${at}) - 2440587.5) * 86400000.0) as integer)`,
+
+  least: (a, b) => sql<number>`min(${a}, ${b})`,
+  sameText: (text, value) => sql<boolean>`${text} is ${value} collate binary`,
+  sameId: (type: IdType, id, value) =>
+    type === 'text' ? sql<boolean>`${id} = ${value} collate binary` : sql<boolean>`${id} = ${value}`,
+  readId: (type: IdType, id) => (type === 'bigint' ? sql`cast(${id} as text)` : id),
+  list: (values) => JSON.stringify(values, (_key, value: unknown) => (typeof value === 'bigint' ? `${value}` : value)),
+  among: (value, type: IdType, list) =>
+    type === 'bigint'
+      ? sql<boolean>`${value} in (select cast(value as integer) from json_each(${list}))`
+      : sql<boolean>`${value} in (select value from json_each(${list}))`,
+  records: (json, columns) => {
+    const fields = Object.entries(columns).map(([name, type]) => {
+      const field = sql`value ->> ${sql.lit(`$.${name}`)}`;
+      return sql`${type === 'bigint' ? sql`cast(${field} as integer)` : field} as ${sql.id(name)}`;
+    });
+    return sql`(select key as position, ${sql.join(fields)} from json_each(${json})) as given`;
+  },
+
+  orIgnore: (key) => sql`on conflict (${key}) do nothing`,
+  shareLock: sql``,
+  latest: sql``,
+  unlocked: (_table, _key, condition) => condition,
+
+  begin: 'begin immediate',
+  randomClaim: sql`lower(hex(randomblob(16)))`,
+  classify: classifySqlite,
+
+  createTable: (name, { columns, unique }) => [
+    sql`create table if not exists ${name} (${sql.join([
+      ...columns.map(column),
+      sql`unique (${sql.join(unique.map((key) => sql.id(key)))})`,
+    ])})`,
+  ],
+  readColumns: (schema, table) =>
+    sql`select name as column_name from pragma_table_info(${table}${schema === undefined ? sql`` : sql`, ${schema}`})`,
+  swapTables: ({ table, replacement, named }) => [
+    sql`drop table ${table}`,
+    sql`alter table ${replacement} rename to ${sql.id(named.table)}`,
+  ],
+  schemaLock: {
+    enter: () => [sql`begin immediate`],
+    leave: () => [sql`commit`],
+    abandon: () => [sql`rollback`],
+  },
+});

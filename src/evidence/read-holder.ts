@@ -1,0 +1,35 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { Context } from '../context.js';
+import type { StoreFailure } from '../core/failure.js';
+import type { IdValue } from '../core/id.js';
+import { type Answer, execute } from '../sql/execute.js';
+import { demandInteger, readHolder } from '../sql/rows.js';
+import { type Judged, judgeHolder } from './judge-holder.js';
+
+function judgeRows(context: Context, { rows }: Answer): readonly Judged[] {
+  const { taskIdType, runIdType } = context.settings;
+  return rows.map((row) => judgeHolder(context, readHolder(row, taskIdType, runIdType), demandInteger(row, 'now_ms')));
+}
+
+/** Reads and judges the holder of a task; `null` if it is free. */
+export async function readJudged(context: Context, taskId: IdValue): Promise<Result<Judged | null, StoreFailure>> {
+  const answer = await execute(context.session, context.leases.readHolder({ taskId }));
+  return answer.map((given) => judgeRows(context, given)[0] ?? null);
+}
+
+/** Reads and judges the holders of many tasks; free ones are left out. */
+export async function readJudgedOf(
+  context: Context,
+  taskIds: readonly IdValue[],
+): Promise<Result<readonly Judged[], StoreFailure>> {
+  const list = context.dialect.list(taskIds);
+  const answer = await execute(context.session, context.leases.readHolders({ list }));
+  return answer.map((given) => judgeRows(context, given));
+}
+
+/** Reads and judges all holders, up to a limit, oldest acquisition first. */
+export async function readAllJudged(context: Context, limit: number): Promise<Result<readonly Judged[], StoreFailure>> {
+  const answer = await execute(context.session, context.leases.readAll({ limit }));
+  if (answer.isErr()) return err(answer.error);
+  return ok(judgeRows(context, answer.value));
+}

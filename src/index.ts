@@ -1,0 +1,99 @@
+export type { Mode } from './context.js';
+export { describeFailure, type FailureError, toError } from './core/describe.js';
+export {
+  type CounterName,
+  type Counters,
+  EVENT_TYPES,
+  type EventFacts,
+  type EventType,
+  type JsonId,
+  type OwnershipEvent,
+  type Severity,
+} from './core/event.js';
+export type {
+  AlreadyFree,
+  EffectFailed,
+  EffectUnknown,
+  Failure,
+  HandlerFailed,
+  IllegalTransition,
+  LeaseBusy,
+  LeaseLost,
+  LostRace,
+  NotEnoughTime,
+  NotGranting,
+  StoreFailure,
+  StoreFailureKind,
+  TaskNotFound,
+  TokenMismatch,
+} from './core/failure.js';
+export type { Holder } from './core/holder.js';
+export type { IdType, IdValue } from './core/id.js';
+export type { AbortReason, Lease } from './core/lease.js';
+export type { ProcessIdentity, ProcessSighting } from './core/process.js';
+export { defineStages, type StageMap, type Stages } from './core/stages.js';
+export {
+  heartbeatOnly,
+  type Judgement,
+  judge,
+  type Liveness,
+  type Observation,
+  processAndHeartbeat,
+  singleProcess,
+  type Verdict,
+  type VerdictReason,
+} from './core/verdict.js';
+export type { Classified, Dialect, Fragment, SchemaLock, SwappedTables, TimeFormat } from './dialect/dialect.js';
+export type { DialectName } from './dialect/infer.js';
+export { mysqlDialect } from './dialect/mysql.js';
+export { postgresDialect } from './dialect/postgres.js';
+export { sqliteDialect } from './dialect/sqlite.js';
+export type { ColumnShape, ColumnType, TableShape } from './dialect/table-shape.js';
+export { acquireLease, type LeaseOf } from './lease/acquire-lease.js';
+export { type AcquiredLeases, acquireLeases } from './lease/acquire-leases.js';
+export { type ForceReleaseRequest, forceReleaseLease } from './lease/force-release-lease.js';
+export { type Defer, type Inspection, inspectLease, shouldDefer } from './lease/inspect-lease.js';
+export type { Actor, LeaseRequest } from './lease/lease-request.js';
+export { ownedBy } from './lease/owned-by.js';
+export {
+  type Reclaimed,
+  type ReclaimOptions,
+  type ReclaimReport,
+  reclaimStaleLeases,
+} from './lease/reclaim-stale-leases.js';
+export { type ReleaseOutcome, releaseLease } from './lease/release-lease.js';
+export { releaseLeases } from './lease/release-leases.js';
+export { type LeaseSnapshot, type Snapshot, snapshot } from './lease/snapshot.js';
+export type {
+  IdColumn,
+  LeaseOption,
+  MovesOf,
+  OwnershipOptions,
+  ScopeQuestion,
+  ShapeOf,
+  StageColumn,
+  TasksOption,
+} from './options.js';
+export { createTransitionOwnership } from './ownership.js';
+export type { ClaimEntry, ClaimRegistry } from './port/claim-registry.js';
+export type { Clock, ScheduledCall } from './port/clock.js';
+export type { ProcessTable } from './port/process-table.js';
+export type { Randomness } from './port/randomness.js';
+export type { Listener } from './runtime/observer.js';
+export { ensureSchema, type SchemaChange } from './schema/ensure-schema.js';
+export type { ColumnOf, IdOf, NextStage, SetOf, Shape, StoredId, TableOf, ValueOf } from './shape.js';
+export { type StageChange, type StageFailure, type StageRequest, updateStageCas } from './stage/update-stage-cas.js';
+export { type Held, type HeldStageWrite } from './transition/held.js';
+export {
+  type HandledError,
+  type HandledValue,
+  type TransitionFailure,
+  withTransitionLease,
+} from './transition/with-transition-lease.js';
+export type {
+  CallersHandle,
+  CloseOptions,
+  CloseReport,
+  TransitionOwnership,
+  UnfinishedLease,
+} from './transition-ownership.js';

@@ -1,0 +1,160 @@
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { type Context, contextOf, regimeOf } from '../context.js';
+import { jsonId } from '../core/event.js';
+import { leaseBusy, leaseContended, notGranting } from '../core/fail.js';
+import type { LeaseBusy, NotGranting, StoreFailure } from '../core/failure.js';
+import type { Lease } from '../core/lease.js';
+import type { Judged } from '../evidence/judge-holder.js';
+import { readJudged } from '../evidence/read-holder.js';
+import { reclaim } from '../evidence/reclaim.js';
+import { type Anchor, anchorNow } from '../runtime/holding.js';
+import type { Shape } from '../shape.js';
+import { execute, type Row } from '../sql/execute.js';
+import { demandInteger } from '../sql/rows.js';
+import type { TransitionOwnership } from '../transition-ownership.js';
+import {
+  enterClaim,
+  type GrantedRow,
+  grant,
+  grantUnguarded,
+  insertParameters,
+  leaveClaim,
+  type Pending,
+} from './grant.js';
+import { type CheckedRequest, checkLeaseRequest, type LeaseRequest } from './lease-request.js';
+import { release } from './release-lease.js';
+
+/** A lease with the types of an ownership. */
+export type LeaseOf<S extends Shape> = Lease<S['taskId'], S['stage'], S['runId']>;
+
+/** How often a task that changes hands under our eyes is tried for. */
+const MOST_TRIES = 4;
+
+/**
+ * Takes the durable lease on a task's transition: one INSERT when the task is free.
+ *
+ * A held task is judged: a live or unknown owner is `lease-busy`; a dead one is reclaimed, exactly the
+ * acquisition that was judged, and the insert is tried again. There is no re-entrancy: two actors of one
+ * process are two contenders. On an ownership made by `using(trx)` the lease is provisional until the
+ * transaction is seen committed.
+ *
+ * Fails with `lease-busy`, `not-granting` (draining, closed, or the request's signal had fired), or
+ * `store-failure`; in each case nothing of yours was started.
+ *
+ * @example
+ * ```ts
+ * import { acquireLease, releaseLease } from 'transition-ownership';
+ * import { ownership } from './setup.js';
+ *
+ * const lease = await acquireLease(ownership, { taskId: 1, actor: 'monitor', stage: 'deploy' });
+ * if (lease.isOk()) await releaseLease(ownership, lease.value);
+ * ```
+ */
+export function acquireLease<S extends Shape>(
+  ownership: TransitionOwnership<S>,
+  request: LeaseRequest<NoInfer<S>>,
+): ResultAsync<LeaseOf<S>, LeaseBusy | NotGranting | StoreFailure> {
+  const context = contextOf(ownership);
+  const checked = checkLeaseRequest(context, request);
+  return new ResultAsync(acquire(context, checked));
+}
+
+/** The verb without its types. */
+export async function acquire(
+  context: Context,
+  request: CheckedRequest,
+): Promise<Result<Lease, LeaseBusy | NotGranting | StoreFailure>> {
+  const refusal = refusalOf(context, request);
+  if (refusal !== undefined) return err(refusal);
+  const regime = regimeOf(context, request.taskId, request.context);
+  if (regime === 'off') return ok(grantUnguarded(context, request, 'off'));
+  if (regime === 'draining') return err(notGranting('draining'));
+
+  const pending = enterClaim(context, request);
+  const acquired = await insertOrReclaim(context, pending);
+  if (acquired.isOk() && context.closing.begun) {
+    void (await release(context, acquired.value));
+    return err(notGranting('closed'));
+  }
+  if (acquired.isOk()) return acquired;
+  leaveClaim(context, pending.claim);
+  if (acquired.error.type === 'store-failure' && request.proceedUnguarded) {
+    return ok(grantUnguarded(context, request, 'store-failed'));
+  }
+  return acquired;
+}
+
+/** Why nothing is granted whatever the row says. */
+export function refusalOf(context: Context, { signal }: CheckedRequest): NotGranting | undefined {
+  if (context.closing.begun) return notGranting('closed');
+  return signal?.aborted ? notGranting('aborted') : undefined;
+}
+
+async function insertOrReclaim(
+  context: Context,
+  pending: Pending,
+): Promise<Result<Lease, LeaseBusy | NotGranting | StoreFailure>> {
+  const { request, claim } = pending;
+  const parameters = insertParameters(context, pending);
+  for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
+    const refusal = refusalOf(context, request);
+    if (refusal !== undefined) return err(refusal);
+    const anchor = anchorNow(context.ports.clock);
+    const inserted = await execute(context.session, context.leases.insert(parameters));
+    if (inserted.isErr()) return err(inserted.error);
+    const row = inserted.value.rows[0];
+    if (row !== undefined) return ok(grant(context, pending, readGranted(row), anchor));
+
+    const askedAt = anchorNow(context.ports.clock);
+    const read = await readJudged(context, request.taskId);
+    if (read.isErr()) return err(read.error);
+    const judged = read.value;
+    if (judged === null) continue;
+    if (judged.holder.claim === claim) return ok(adopt(context, pending, judged, askedAt));
+    if (judged.judgement.verdict !== 'dead') return err(busy(context, request, judged));
+    const reclaimed = await reclaim(context, judged);
+    if (reclaimed.isErr()) return err(reclaimed.error);
+  }
+  return err(leaseContended(request.taskId));
+}
+
+/** The facts of an inserted row. */
+export function readGranted(row: Row): GrantedRow {
+  return {
+    fencingToken: demandInteger(row, 'fencing_token'),
+    acquiredAtMs: demandInteger(row, 'acquired_ms'),
+    expiresAtMs: demandInteger(row, 'expires_ms'),
+    deadlineAtMs: demandInteger(row, 'deadline_ms'),
+  };
+}
+
+/**
+ * Our own row, found by reading: its reply was lost, or the database gives none. Trust is anchored so that
+ * it ends when the time that the row had left has passed since we asked.
+ */
+export function adopt(context: Context, pending: Pending, { holder, nowMs }: Judged, askedAt: Anchor): Lease {
+  const { fencingToken, acquiredAtMs, expiresAtMs, deadlineAtMs } = holder;
+  const { ttlMs, maxHoldMs } = pending.request;
+  const row = {
+    fencingToken,
+    acquiredAtMs: acquiredAtMs ?? nowMs,
+    expiresAtMs: expiresAtMs ?? nowMs,
+    deadlineAtMs: deadlineAtMs ?? nowMs + maxHoldMs,
+  };
+  const spentMs = Math.max(0, ttlMs - (row.expiresAtMs - nowMs));
+  const anchor = { monotonicMs: askedAt.monotonicMs - spentMs, wallMs: askedAt.wallMs - spentMs };
+  return grant(context, pending, row, anchor);
+}
+
+/** Tells that somebody else holds the task. */
+export function busy(context: Context, { taskId, actor }: CheckedRequest, { holder, judgement }: Judged): LeaseBusy {
+  const { verdict, reason } = judgement;
+  context.observer.tell('lease.busy', {
+    taskId: jsonId(taskId),
+    fencingToken: holder.fencingToken,
+    actor,
+    verdict,
+    reason,
+  });
+  return leaseBusy(taskId, holder, judgement);
+}

@@ -1,0 +1,165 @@
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { type Context, contextOf, regimeOf } from '../context.js';
+import { leaseContended, notGranting } from '../core/fail.js';
+import type { LeaseBusy, NotGranting, StoreFailure } from '../core/failure.js';
+import type { IdValue } from '../core/id.js';
+import type { Lease } from '../core/lease.js';
+import { shown } from '../core/shown.js';
+import type { Judged } from '../evidence/judge-holder.js';
+import { readJudgedOf } from '../evidence/read-holder.js';
+import { reclaim } from '../evidence/reclaim.js';
+import { anchorNow } from '../runtime/holding.js';
+import type { Shape } from '../shape.js';
+import { execute } from '../sql/execute.js';
+import { insertRecords } from '../sql/lease-records.js';
+import { readText } from '../sql/rows.js';
+import type { TransitionOwnership } from '../transition-ownership.js';
+import { adopt, busy, type LeaseOf, readGranted, refusalOf } from './acquire-lease.js';
+import { enterClaim, grant, grantUnguarded, insertParameters, leaveClaim, type Pending } from './grant.js';
+import { type CheckedRequest, checkLeaseRequest, type LeaseRequest } from './lease-request.js';
+import { release } from './release-lease.js';
+
+/** What became of many requests. */
+export interface AcquiredLeases<S extends Shape> {
+  /** The leases that were granted, in the order of their requests. */
+  readonly acquired: readonly LeaseOf<S>[];
+  /** Why the others were not. */
+  readonly busy: readonly LeaseBusy[];
+}
+
+type Outcome = Result<Lease, LeaseBusy>;
+type Pendings = ReadonlyMap<IdValue, Pending>;
+
+/** Requests in one statement. */
+const CHUNK = 500;
+const MOST_TRIES = 4;
+
+/**
+ * Takes the leases on many tasks in few statements, each task on its own: some may be busy.
+ *
+ * Rows are inserted in the order of their ids, so that two such calls never wait for each other in a ring.
+ * A task may be named once. Fails as a whole with `not-granting` or `store-failure`; what was granted before
+ * a store failure is given back, or expires.
+ *
+ * @example
+ * ```ts
+ * import { acquireLeases } from 'transition-ownership';
+ * import { ownership } from './setup.js';
+ *
+ * const requests = [1, 2, 3].map((taskId) => ({ taskId, actor: 'reconciler' }));
+ * const { acquired, busy } = (await acquireLeases(ownership, requests))._unsafeUnwrap();
+ * // acquired.length + busy.length === 3
+ * ```
+ */
+export function acquireLeases<S extends Shape>(
+  ownership: TransitionOwnership<S>,
+  requests: readonly LeaseRequest<NoInfer<S>>[],
+): ResultAsync<AcquiredLeases<S>, NotGranting | StoreFailure> {
+  const context = contextOf(ownership);
+  if (!Array.isArray(requests)) throw new TypeError(`requests must be an array, got ${shown(requests)}`);
+  const checked = requests.map((request: LeaseRequest<Shape>) => checkLeaseRequest(context, request));
+  const tasks = new Set<IdValue>();
+  for (const { taskId } of checked) {
+    if (tasks.has(taskId)) throw new RangeError(`requests must name each task once, got ${shown(taskId)} twice`);
+    tasks.add(taskId);
+  }
+  return new ResultAsync(acquireAll(context, checked)) as ResultAsync<AcquiredLeases<S>, NotGranting | StoreFailure>;
+}
+
+async function acquireAll(
+  context: Context,
+  requests: readonly CheckedRequest[],
+): Promise<Result<AcquiredLeases<Shape>, NotGranting | StoreFailure>> {
+  const outcomes = new Map<IdValue, Outcome>();
+  const guarded: CheckedRequest[] = [];
+  for (const request of requests) {
+    const refusal = refusalOf(context, request);
+    if (refusal !== undefined) return err(refusal);
+    const regime = regimeOf(context, request.taskId, request.context);
+    if (regime === 'draining') return err(notGranting('draining'));
+    if (regime === 'off') outcomes.set(request.taskId, ok(grantUnguarded(context, request, 'off')));
+    else guarded.push(request);
+  }
+  guarded.sort((a, b) => (a.taskId < b.taskId ? -1 : 1));
+  for (let at = 0; at < guarded.length; at += CHUNK) {
+    const failure = await acquireChunk(context, guarded.slice(at, at + CHUNK), outcomes);
+    if (failure === undefined && !context.closing.begun) continue;
+    for (const outcome of outcomes.values()) if (outcome.isOk()) void (await release(context, outcome.value));
+    return err(failure ?? notGranting('closed'));
+  }
+  const inOrder = requests.map(({ taskId }) => outcomes.get(taskId) ?? err(leaseContended(taskId)));
+  return ok({
+    acquired: inOrder.flatMap((outcome) => (outcome.isOk() ? [outcome.value] : [])),
+    busy: inOrder.flatMap((outcome) => (outcome.isErr() ? [outcome.error] : [])),
+  });
+}
+
+async function acquireChunk(
+  context: Context,
+  requests: readonly CheckedRequest[],
+  outcomes: Map<IdValue, Outcome>,
+): Promise<StoreFailure | undefined> {
+  const pendings: Pendings = new Map(requests.map((request) => [request.taskId, enterClaim(context, request)]));
+  let failure: StoreFailure | undefined;
+  for (let tries = 1; tries <= MOST_TRIES && failure === undefined; tries += 1) {
+    const open = [...pendings.values()].filter(({ request }) => !outcomes.has(request.taskId));
+    if (open.length === 0) break;
+    failure = (await insert(context, open, outcomes)) ?? (await settleOthers(context, pendings, outcomes));
+  }
+  for (const { request, claim } of pendings.values()) {
+    if (!outcomes.get(request.taskId)?.isOk()) leaveClaim(context, claim);
+  }
+  return failure;
+}
+
+async function insert(
+  context: Context,
+  open: readonly Pending[],
+  outcomes: Map<IdValue, Outcome>,
+): Promise<StoreFailure | undefined> {
+  const anchor = anchorNow(context.ports.clock);
+  const list = insertRecords(open.map((pending) => insertParameters(context, pending)));
+  const inserted = await execute(context.session, context.leases.insertMany({ list }));
+  if (inserted.isErr()) return inserted.error;
+  const byClaim = new Map(open.map((pending) => [pending.claim, pending]));
+  for (const row of inserted.value.rows) {
+    const pending = byClaim.get(readText(row['claim']) ?? '');
+    if (pending !== undefined)
+      outcomes.set(pending.request.taskId, ok(grant(context, pending, readGranted(row), anchor)));
+  }
+  return undefined;
+}
+
+/** Looks at the holders of those that were not inserted: adopts our own, reclaims the dead, tells the busy. */
+async function settleOthers(
+  context: Context,
+  pendings: Pendings,
+  outcomes: Map<IdValue, Outcome>,
+): Promise<StoreFailure | undefined> {
+  const open = [...pendings.keys()].filter((taskId) => !outcomes.has(taskId));
+  if (open.length === 0) return undefined;
+  const askedAt = anchorNow(context.ports.clock);
+  const read = await readJudgedOf(context, open);
+  if (read.isErr()) return read.error;
+  for (const judged of read.value) {
+    const pending = pendings.get(judged.holder.taskId);
+    if (pending === undefined) continue;
+    const outcome = outcomeOf(context, pending, judged, askedAt);
+    if (outcome !== undefined) outcomes.set(pending.request.taskId, outcome);
+    else {
+      const reclaimed = await reclaim(context, judged);
+      if (reclaimed.isErr()) return reclaimed.error;
+    }
+  }
+  return undefined;
+}
+
+function outcomeOf(
+  context: Context,
+  pending: Pending,
+  judged: Judged,
+  askedAt: ReturnType<typeof anchorNow>,
+): Outcome | undefined {
+  if (judged.holder.claim === pending.claim) return ok(adopt(context, pending, judged, askedAt));
+  return judged.judgement.verdict === 'dead' ? undefined : err(busy(context, pending.request, judged));
+}

@@ -1,0 +1,46 @@
+import { ok, type Result, ResultAsync } from 'neverthrow';
+import type { Context } from '../context.js';
+import { checkDuration } from '../core/duration.js';
+import { jsonId } from '../core/event.js';
+import { notGranting } from '../core/fail.js';
+import type { CloseOptions, CloseReport } from '../transition-ownership.js';
+
+const DEFAULT_DEADLINE_MS = 10_000;
+
+/** Makes the function that closes an ownership, once. */
+export function closer(context: Context): (options?: CloseOptions) => ResultAsync<CloseReport, never> {
+  let closed: Promise<Result<CloseReport, never>> | undefined;
+  return ({ deadlineMs = DEFAULT_DEADLINE_MS } = {}) => {
+    checkDuration('deadlineMs', deadlineMs, 0);
+    closed ??= close(context, deadlineMs);
+    return new ResultAsync(closed);
+  };
+}
+
+async function close(context: Context, deadlineMs: number): Promise<Result<CloseReport, never>> {
+  context.closing.begun = true;
+  const { keeper, running, ports } = context;
+  const reason = notGranting('closed');
+  for (const holding of keeper.holdings) holding.abort(reason);
+  await ended(context, Promise.all(running), deadlineMs);
+
+  const unfinished = [...keeper.holdings].map((holding) => {
+    const { taskId, fencingToken, actor, claim } = holding.facts;
+    keeper.drop(holding);
+    // Its owner may still write: the claim stays known, so that nobody here takes the row for an orphan's.
+    ports.registry.set(context.registryKey(claim), holding.facts.entry);
+    return Object.freeze({ taskId: jsonId(taskId), fencingToken, actor });
+  });
+  return ok(Object.freeze({ unfinished: Object.freeze(unfinished) }));
+}
+
+/** Waits for the handlers, and no longer than the deadline; the handlers themselves go on. */
+function ended({ ports }: Context, handlers: Promise<unknown>, deadlineMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = ports.clock.schedule(deadlineMs, resolve);
+    void handlers.then(() => {
+      timer.cancel();
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,51 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { Context } from '../context.js';
+import { checkDuration } from '../core/duration.js';
+import { notEnoughTime } from '../core/fail.js';
+import type { LeaseLost, NotEnoughTime, StoreFailure } from '../core/failure.js';
+import type { Lease } from '../core/lease.js';
+import { anchorNow } from '../runtime/holding.js';
+import { secretOf } from '../runtime/lease-handle.js';
+import { renewClaims } from './renew-claims.js';
+
+/** Refuses a time that no lease could have left. */
+export function checkEnsure(ms: unknown): asserts ms is number {
+  checkDuration('ms', ms, 0);
+}
+
+/**
+ * Verifies in the database, now, that the lease is ours with at least `ms` left: one statement, which renews.
+ *
+ * A row that somebody has locked cannot be renewed at this moment; what this process still trusts is then
+ * all that it can vouch for.
+ */
+export async function ensure(
+  context: Context,
+  lease: Lease,
+  ms: number,
+): Promise<Result<Lease, LeaseLost | NotEnoughTime | StoreFailure>> {
+  const secret = secretOf(lease, context.root);
+  if (!secret.guarded) return ok(lease);
+  const { holding } = secret;
+  const lost = holding.check();
+  if (lost !== undefined) return err(lost);
+  const anchor = anchorNow(context.ports.clock);
+  const renewed = await renewClaims(context, [holding]);
+  if (renewed.isErr()) return err(renewed.error);
+  for (const { state } of renewed.value) {
+    if (state.is === 'missing') {
+      return err(state.holder === null ? holding.lose('gone') : holding.lose('superseded', state.holder));
+    }
+    if (state.is === 'renewed') {
+      holding.verify(anchor);
+      if (state.remainingMs < ms) return err(notEnoughTime(ms, Math.max(0, state.remainingMs)));
+    }
+  }
+  // A slow answer has already spent some of what it granted, on our own clock.
+  const stillLost = holding.check();
+  if (stillLost !== undefined) return err(stillLost);
+  const leftMs = Math.floor(holding.trustedForMs());
+  return leftMs < ms && renewed.value.some(({ state }) => state.is === 'locked')
+    ? err(notEnoughTime(ms, leftMs))
+    : ok(lease);
+}

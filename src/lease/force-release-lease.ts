@@ -1,0 +1,73 @@
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { type Context, contextOf } from '../context.js';
+import { jsonId } from '../core/event.js';
+import { alreadyFree, leaseContended, tokenMismatch } from '../core/fail.js';
+import type { AlreadyFree, StoreFailure, TokenMismatch } from '../core/failure.js';
+import type { Holder } from '../core/holder.js';
+import { checkId, checkText, type IdValue } from '../core/id.js';
+import { invariant } from '../core/invariant.js';
+import { shown } from '../core/shown.js';
+import { readJudged } from '../evidence/read-holder.js';
+import type { Shape } from '../shape.js';
+import { changed, execute } from '../sql/execute.js';
+import type { TransitionOwnership } from '../transition-ownership.js';
+
+/** An operator's order to take a lease from its owner. */
+export interface ForceReleaseRequest<S extends Shape> {
+  /** The task. */
+  readonly taskId: S['taskId'];
+  /** The token that the operator saw: an order about another acquisition is refused. */
+  readonly fencingToken: number;
+  /** Who orders it. At most 255 bytes. */
+  readonly by: string;
+  /** Why. At most 255 bytes. */
+  readonly reason: string;
+}
+
+/**
+ * Takes a lease from its owner, whoever it is and alive or not: for an operator, by compare-and-swap.
+ *
+ * The owner may still run: its fenced writes are refused and its signal fires at its next renewal, but an
+ * effect that it has already begun goes on. Answers the holder that was removed. Fails with `token-mismatch`
+ * (with the present holder), `already-free` or `store-failure`. Works under every mode.
+ */
+export function forceReleaseLease<S extends Shape>(
+  ownership: TransitionOwnership<S>,
+  request: ForceReleaseRequest<NoInfer<S>>,
+): ResultAsync<Holder, TokenMismatch | AlreadyFree | StoreFailure> {
+  const context = contextOf(ownership);
+  if (typeof request !== 'object' || request === null)
+    throw new TypeError(`request must be an object, got ${shown(request)}`);
+  const { taskId, fencingToken, by, reason } = request;
+  checkId('taskId', context.settings.taskIdType, taskId);
+  checkId('fencingToken', 'integer', fencingToken);
+  checkText('by', by);
+  checkText('reason', reason);
+  return new ResultAsync(forceRelease(context, { taskId, fencingToken, by, reason }));
+}
+
+/** A row that changed hands this often while we looked is not one that an operator has seen. */
+const MOST_TRIES = 3;
+
+async function forceRelease(
+  context: Context,
+  { taskId, fencingToken, by, reason }: { taskId: IdValue; fencingToken: number; by: string; reason: string },
+): Promise<Result<Holder, TokenMismatch | AlreadyFree | StoreFailure>> {
+  let present: Holder | undefined;
+  for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
+    const read = await readJudged(context, taskId);
+    if (read.isErr()) return err(read.error);
+    if (read.value === null) return err(alreadyFree(taskId));
+    const { holder } = read.value;
+    present = holder;
+    if (holder.fencingToken !== fencingToken) return err(tokenMismatch(holder, fencingToken));
+    const deleted = await execute(context.session, context.leases.release({ taskId, claim: holder.claim }));
+    if (deleted.isErr()) return err(deleted.error);
+    if (!changed(context.session, deleted.value) && !deleted.value.repeated) continue;
+    const facts = { taskId: jsonId(taskId), fencingToken };
+    context.observer.tell('operator.acted', { ...facts, action: 'force-release', by, reason });
+    return ok(holder);
+  }
+  invariant(present !== undefined, leaseContended(taskId).message);
+  return err(tokenMismatch(present, fencingToken));
+}

@@ -1,0 +1,89 @@
+import type { Context } from '../context.js';
+import { jsonId } from '../core/event.js';
+import type { Lease } from '../core/lease.js';
+import type { ClaimEntry } from '../port/claim-registry.js';
+import { type Anchor, Holding } from '../runtime/holding.js';
+import { LeaseHandle, type LeaseSecret } from '../runtime/lease-handle.js';
+import type { InsertLease } from '../sql/lease-statements.js';
+import type { CheckedRequest } from './lease-request.js';
+import { release } from './release-lease.js';
+
+/** A claim that was entered in the registry before its statement is sent. */
+export interface Pending {
+  readonly request: CheckedRequest;
+  readonly claim: string;
+  readonly entry: ClaimEntry;
+}
+
+/** Makes the claim of an acquisition and enters it: a row that carries it is never taken for an orphan's. */
+export function enterClaim(context: Context, request: CheckedRequest): Pending {
+  const claim = context.ports.randomness.claim();
+  const entry: ClaimEntry = { phase: 'acquiring', provisional: context.session.inTransaction };
+  context.ports.registry.set(context.registryKey(claim), entry);
+  return { request, claim, entry };
+}
+
+/** Takes a claim out of the registry: whatever row carries it is an orphan's from now on. */
+export function leaveClaim(context: Context, claim: string): void {
+  context.ports.registry.delete(context.registryKey(claim));
+}
+
+/** The row of a pending acquisition. */
+export function insertParameters({ ports }: Context, { request, claim }: Pending): InsertLease {
+  const { pid, bootId, host, start } = ports.identity;
+  const { taskId, actor, runId, stage, ttlMs, maxHoldMs } = request;
+  return { claim, taskId, actor, pid, bootId, host, start, runId, stage: stage ?? null, ttlMs, maxHoldMs };
+}
+
+/** The times and the token of a row that was granted. */
+export interface GrantedRow {
+  readonly fencingToken: number;
+  readonly acquiredAtMs: number;
+  readonly expiresAtMs: number;
+  readonly deadlineAtMs: number;
+}
+
+/** Makes the lease of a granted row; `anchor` is from before the statement that wrote it was sent. */
+export function grant(context: Context, { request, claim, entry }: Pending, row: GrantedRow, anchor: Anchor): Lease {
+  const { taskId, actor, stage, runId, ttlMs, maxHoldMs, signal } = request;
+  const { fencingToken } = row;
+  entry.phase = 'held';
+  const named = { taskId: jsonId(taskId), fencingToken, actor };
+  const facts = { taskId, actor, claim, fencingToken, ttlMs, maxHoldMs, entry };
+  const holding = new Holding(facts, context.ports.clock, anchor, ({ reason }) =>
+    context.observer.tell('lease.lost', { ...named, reason }),
+  );
+  holding.follow(signal);
+  context.keeper.keep(holding);
+  const told = {
+    guarded: true,
+    provisional: entry.provisional,
+    stage: stage ?? null,
+    runId: runId === null ? null : jsonId(runId),
+  };
+  context.observer.tell('lease.acquired', { ...named, ...told });
+  const secret: LeaseSecret = { guarded: true, holding, home: context.root, dispose: () => release(context, lease) };
+  const lease: LeaseHandle = new LeaseHandle({ taskId, actor, stage, runId, claim, guarded: true, ...row }, secret);
+  return Object.freeze(lease);
+}
+
+/** Makes a lease without a row. */
+export function grantUnguarded(context: Context, request: CheckedRequest, because: 'off' | 'store-failed'): Lease {
+  const { taskId, actor, stage, runId, ttlMs, maxHoldMs, signal } = request;
+  const claim = context.ports.randomness.claim();
+  const acquiredAtMs = context.ports.clock.wallMs();
+  const told = {
+    guarded: false,
+    provisional: false,
+    stage: stage ?? null,
+    runId: runId === null ? null : jsonId(runId),
+  };
+  context.observer.tell('lease.acquired', { taskId: jsonId(taskId), fencingToken: null, actor, ...told });
+  const facts = { taskId, actor, stage, runId, claim, fencingToken: null, guarded: false, acquiredAtMs };
+  const times = { expiresAtMs: acquiredAtMs + ttlMs, deadlineAtMs: acquiredAtMs + maxHoldMs };
+  const lease: LeaseHandle = new LeaseHandle(
+    { ...facts, ...times },
+    { guarded: false, because, home: context.root, released: false, signal, dispose: () => release(context, lease) },
+  );
+  return Object.freeze(lease);
+}

@@ -1,0 +1,90 @@
+import { ok, type Result, ResultAsync } from 'neverthrow';
+import { type Context, contextOf, regimeOf } from '../context.js';
+import { jsonId } from '../core/event.js';
+import type { StoreFailure } from '../core/failure.js';
+import type { Holder } from '../core/holder.js';
+import { checkId, type IdValue } from '../core/id.js';
+import type { Verdict, VerdictReason } from '../core/verdict.js';
+import { readJudged } from '../evidence/read-holder.js';
+import type { Shape } from '../shape.js';
+import type { TransitionOwnership } from '../transition-ownership.js';
+
+/** Who holds a task's transition, on what evidence. */
+export type Inspection =
+  | { readonly state: 'free' }
+  | {
+      readonly state: 'held';
+      readonly holder: Holder;
+      readonly verdict: Verdict;
+      readonly reason: VerdictReason;
+    };
+
+/** Whether an actor that would advance a task must wait. */
+export type Defer =
+  | { readonly defer: false }
+  | {
+      readonly defer: true;
+      readonly because: 'live-owner' | 'unknown-owner' | 'store-failure';
+      readonly holder?: Holder;
+    };
+
+const FREE: Inspection = Object.freeze({ state: 'free' });
+const GO: Defer = Object.freeze({ defer: false });
+
+/** Reads who holds a task's transition and whether they are alive; changes nothing. */
+export function inspectLease<S extends Shape>(
+  ownership: TransitionOwnership<S>,
+  taskId: NoInfer<S>['taskId'],
+): ResultAsync<Inspection, StoreFailure> {
+  const context = contextOf(ownership);
+  checkId('taskId', context.settings.taskIdType, taskId);
+  return new ResultAsync(inspect(context, taskId));
+}
+
+async function inspect(context: Context, taskId: IdValue): Promise<Result<Inspection, StoreFailure>> {
+  if (regimeOf(context, taskId, undefined) === 'off') return ok(FREE);
+  const read = await readJudged(context, taskId);
+  return read.map((judged) =>
+    judged === null ? FREE : Object.freeze({ state: 'held', holder: judged.holder, ...judged.judgement }),
+  );
+}
+
+/**
+ * Tells an actor that would advance a task whether to wait: uncertainty always means wait.
+ *
+ * Only a free task, or one whose owner is proved dead, may go on. Never fails: a store in trouble is a
+ * reason to defer.
+ *
+ * @example
+ * ```ts
+ * import { shouldDefer } from 'transition-ownership';
+ * import { ownership } from './setup.js';
+ *
+ * const answer = await shouldDefer(ownership, 1);
+ * if (answer.isOk() && !answer.value.defer) {
+ *   // advance the task
+ * }
+ * ```
+ */
+export function shouldDefer<S extends Shape>(
+  ownership: TransitionOwnership<S>,
+  taskId: NoInfer<S>['taskId'],
+): ResultAsync<Defer, never> {
+  const context = contextOf(ownership);
+  checkId('taskId', context.settings.taskIdType, taskId);
+  return new ResultAsync(decide(context, taskId));
+}
+
+async function decide(context: Context, taskId: IdValue): Promise<Result<Defer, never>> {
+  const inspected = await inspect(context, taskId);
+  if (inspected.isErr()) return ok(deferred(context, taskId, { defer: true, because: 'store-failure' }));
+  const { value } = inspected;
+  if (value.state === 'free' || value.verdict === 'dead') return ok(GO);
+  const because = value.verdict === 'live' ? 'live-owner' : 'unknown-owner';
+  return ok(deferred(context, taskId, { defer: true, because, holder: value.holder }));
+}
+
+function deferred(context: Context, taskId: IdValue, defer: Extract<Defer, { defer: true }>): Defer {
+  context.observer.tell('action.deferred', { taskId: jsonId(taskId), because: defer.because });
+  return Object.freeze(defer);
+}

@@ -1,0 +1,146 @@
+import type { Context, Keeper } from '../context.js';
+import { jsonId } from '../core/event.js';
+import type { ScheduledCall } from '../port/clock.js';
+import { anchorNow, type Holding } from '../runtime/holding.js';
+import { renewClaims } from './renew-claims.js';
+
+/** Claims in one renewal statement: 5,000 leases take ten statements a tick. */
+const CHUNK = 500;
+/** How soon a row that somebody had locked is tried again, in ms. */
+const LOCKED_AGAIN_MS = 20;
+
+/**
+ * Renews all leases of an ownership from one timer, which runs only while there are leases and never keeps
+ * the process alive. At most one renewal is in flight. The only loop in this library.
+ */
+export class RenewalKeeper implements Keeper {
+  readonly #held = new Set<Holding>();
+  readonly #context: () => Context;
+  #timer: ScheduledCall | undefined;
+  /** Monotonic instants: when the timer calls, and when the next renewal is due. */
+  #armedForMs = Number.POSITIVE_INFINITY;
+  #renewalDueMs = Number.POSITIVE_INFINITY;
+  #renewing = false;
+
+  /** The context is asked for when it is needed, for it holds this keeper. */
+  constructor(context: () => Context) {
+    this.#context = context;
+  }
+
+  get holdings(): ReadonlySet<Holding> {
+    return this.#held;
+  }
+
+  keep(holding: Holding): void {
+    const nowMs = this.#nowMs();
+    if (this.#held.size === 0 && !this.#renewing) this.#renewalDueMs = nowMs + this.#intervalMs();
+    this.#held.add(holding);
+    if (this.#renewing) return;
+    const dueMs = Math.min(this.#renewalDueMs, nowMs + holding.trustedForMs());
+    if (dueMs < this.#armedForMs) this.#arm(dueMs);
+  }
+
+  drop(holding: Holding): void {
+    const context = this.#context();
+    this.#held.delete(holding);
+    context.ports.registry.delete(context.registryKey(holding.facts.claim));
+    if (this.#held.size === 0) this.#disarm();
+  }
+
+  #nowMs(): number {
+    return this.#context().ports.clock.monotonicMs();
+  }
+
+  /** The interval, shortened by up to a tenth so that processes do not renew in step. */
+  #intervalMs(): number {
+    const { ports, settings } = this.#context();
+    return settings.timing.renewEveryMs * (1 - ports.randomness.fraction() / 10);
+  }
+
+  #arm(dueMs: number): void {
+    this.#disarm();
+    const delayMs = Math.max(1, Math.ceil(dueMs - this.#nowMs()));
+    this.#armedForMs = dueMs;
+    this.#timer = this.#context().ports.clock.schedule(delayMs, () => void this.#tick());
+  }
+
+  #disarm(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#armedForMs = Number.POSITIVE_INFINITY;
+  }
+
+  async #tick(): Promise<void> {
+    this.#disarm();
+    if (this.#nowMs() >= this.#renewalDueMs) {
+      this.#renewing = true;
+      this.#renewalDueMs = this.#nowMs() + this.#intervalMs();
+      if (await this.#renewAll()) this.#renewalDueMs = this.#nowMs() + LOCKED_AGAIN_MS;
+      this.#renewing = false;
+    }
+    let dueMs = this.#renewalDueMs;
+    for (const holding of this.#held) {
+      if (holding.check() === undefined) dueMs = Math.min(dueMs, this.#nowMs() + holding.trustedForMs());
+    }
+    if (this.#held.size > 0) this.#arm(dueMs);
+  }
+
+  /** Renews in chunks; true if some row was locked and is to be tried again at once. */
+  async #renewAll(): Promise<boolean> {
+    const context = this.#context();
+    const due = [...this.#held].filter((holding) => holding.check() === undefined);
+    let locked = false;
+    for (let at = 0; at < due.length; at += CHUNK) {
+      const chunk = due.slice(at, at + CHUNK).filter((holding) => this.#held.has(holding));
+      tellIfLate(context, chunk);
+      locked = (await this.#renew(context, chunk)) || locked;
+    }
+    return locked;
+  }
+
+  async #renew(context: Context, chunk: readonly Holding[]): Promise<boolean> {
+    if (chunk.length === 0) return false;
+    const anchor = anchorNow(context.ports.clock);
+    const renewed = await renewClaims(context, chunk);
+    if (renewed.isErr()) {
+      const { message } = renewed.error;
+      context.observer.tell('lease.renewal-failed', { leases: chunk.length, lateMs: 0, message });
+      return false;
+    }
+    let locked = false;
+    for (const { holding, state } of renewed.value) {
+      if (!this.#held.has(holding)) continue;
+      if (state.is === 'locked') locked = true;
+      else if (state.is === 'renewed') this.#verified(context, holding, anchor, state.expiresAtMs);
+      else this.#missing(holding, state.holder);
+    }
+    return locked;
+  }
+
+  #verified(context: Context, holding: Holding, anchor: ReturnType<typeof anchorNow>, expiresAtMs: number): void {
+    const { taskId, fencingToken, actor, entry } = holding.facts;
+    entry.provisional = false;
+    holding.verify(anchor);
+    context.observer.tell('lease.renewed', { taskId: jsonId(taskId), fencingToken, actor, expiresAtMs });
+  }
+
+  /** No row carries the claim: lost, or never committed, or released by a transaction that committed. */
+  #missing(holding: Holding, holder: Parameters<Holding['lose']>[1] | null): void {
+    const { entry } = holding.facts;
+    if (entry.provisional) return;
+    if (entry.phase === 'releasing') {
+      holding.settle();
+      this.drop(holding);
+    } else if (holder === null) holding.lose('gone');
+    else holding.lose('superseded', holder);
+  }
+}
+
+function tellIfLate({ observer, settings }: Context, chunk: readonly Holding[]): void {
+  const lateMs = Math.round(
+    Math.max(...chunk.map((holding) => holding.unverifiedForMs())) - 2 * settings.timing.renewEveryMs,
+  );
+  if (lateMs <= 0) return;
+  const message = 'A renewal comes more than an interval late.';
+  observer.tell('lease.renewal-failed', { leases: chunk.length, lateMs, message });
+}

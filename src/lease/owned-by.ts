@@ -1,0 +1,36 @@
+import type { Expression, SqlBool } from 'kysely';
+import { contextOf } from '../context.js';
+import { secretOf } from '../runtime/lease-handle.js';
+import type { Shape } from '../shape.js';
+import { ownedByClaim } from '../sql/owned-by.js';
+import type { TransitionOwnership } from '../transition-ownership.js';
+import type { LeaseOf } from './acquire-lease.js';
+
+/**
+ * A condition for your own statements: true while the row of this lease is there, locked until your commit.
+ *
+ * Any table's write is fenced by it, in the same statement that writes. An unguarded lease has no row: the
+ * condition is then true.
+ *
+ * @example
+ * ```ts
+ * import { acquireLease, ownedBy } from 'transition-ownership';
+ * import { db, ownership } from './setup.js';
+ *
+ * const lease = (await acquireLease(ownership, { taskId: 1, actor: 'finalizer' }))._unsafeUnwrap();
+ * await db
+ *   .updateTable('tasks')
+ *   .set({ updated_at: null })
+ *   .where('id', '=', 1)
+ *   .where(ownedBy(ownership, lease))
+ *   .execute();
+ * ```
+ */
+export function ownedBy<S extends Shape>(
+  ownership: TransitionOwnership<S>,
+  lease: LeaseOf<NoInfer<S>>,
+): Expression<SqlBool> {
+  const context = contextOf(ownership);
+  const { guarded } = secretOf(lease, context.root);
+  return ownedByClaim(context.dialect, context.settings.leaseTable, guarded ? lease : undefined);
+}

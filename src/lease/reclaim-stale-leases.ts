@@ -1,0 +1,82 @@
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { type Context, contextOf } from '../context.js';
+import type { StoreFailure } from '../core/failure.js';
+import type { Holder } from '../core/holder.js';
+import { checkId, type IdValue } from '../core/id.js';
+import { checkLimit } from '../core/limit.js';
+import { shown } from '../core/shown.js';
+import type { VerdictReason } from '../core/verdict.js';
+import { readAllJudged, readJudgedOf } from '../evidence/read-holder.js';
+import { reclaim } from '../evidence/reclaim.js';
+import type { Shape } from '../shape.js';
+import type { TransitionOwnership } from '../transition-ownership.js';
+
+/** A dead owner's lease that this call deleted. */
+export interface Reclaimed {
+  /** The owner as it was read. */
+  readonly holder: Holder;
+  /** The evidence of its death. */
+  readonly reason: VerdictReason;
+}
+
+/** What a pass over the leases did. */
+export interface ReclaimReport {
+  /** The leases that this call deleted. */
+  readonly reclaimed: readonly Reclaimed[];
+  /** The holders that it left: alive, unknown, or changed while it looked. */
+  readonly kept: readonly Holder[];
+}
+
+/** Which leases to look at. */
+export interface ReclaimOptions<S extends Shape> {
+  /** The most leases to look at, from 1 to 100,000. Default 1,000. */
+  readonly limit?: number;
+  /** Only those of these tasks. Default: all. */
+  readonly taskIds?: readonly S['taskId'][];
+}
+
+const EMPTY: ReclaimReport = Object.freeze({ reclaimed: Object.freeze([]), kept: Object.freeze([]) });
+
+/**
+ * Deletes the leases of dead owners, exactly those that were judged; safe in any number of processes at once.
+ *
+ * Does nothing unless the mode is `on`: under `draining` nothing is reclaimed, under `off` the table is not
+ * looked at.
+ */
+export function reclaimStaleLeases<S extends Shape>(
+  ownership: TransitionOwnership<S>,
+  options: ReclaimOptions<NoInfer<S>> = {},
+): ResultAsync<ReclaimReport, StoreFailure> {
+  const context = contextOf(ownership);
+  const { limit = 1_000, taskIds } = options;
+  checkLimit('limit', limit);
+  if (taskIds !== undefined) {
+    if (!Array.isArray(taskIds)) throw new TypeError(`taskIds must be an array, got ${shown(taskIds)}`);
+    for (const taskId of taskIds as readonly unknown[]) checkId('taskIds[]', context.settings.taskIdType, taskId);
+  }
+  return new ResultAsync(reclaimStale(context, limit, taskIds));
+}
+
+/** The verb without its types. */
+export async function reclaimStale(
+  context: Context,
+  limit: number,
+  taskIds?: readonly IdValue[],
+): Promise<Result<ReclaimReport, StoreFailure>> {
+  if (context.mode() !== 'on') return ok(EMPTY);
+  const read =
+    taskIds === undefined ? await readAllJudged(context, limit) : await readJudgedOf(context, taskIds.slice(0, limit));
+  if (read.isErr()) return err(read.error);
+  const reclaimed: Reclaimed[] = [];
+  const kept: Holder[] = [];
+  for (const judged of read.value) {
+    const { holder, judgement } = judged;
+    const deleted = context.covers({ taskId: holder.taskId, context: undefined })
+      ? await reclaim(context, judged)
+      : ok(false);
+    if (deleted.isErr()) return err(deleted.error);
+    if (deleted.value) reclaimed.push(Object.freeze({ holder, reason: judgement.reason }));
+    else kept.push(holder);
+  }
+  return ok(Object.freeze({ reclaimed, kept }));
+}

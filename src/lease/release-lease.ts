@@ -1,0 +1,84 @@
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { type Context, contextOf } from '../context.js';
+import { jsonId } from '../core/event.js';
+import type { StoreFailure } from '../core/failure.js';
+import type { Holder } from '../core/holder.js';
+import type { Lease } from '../core/lease.js';
+import { readJudged } from '../evidence/read-holder.js';
+import { released } from '../evidence/released.js';
+import type { Holding } from '../runtime/holding.js';
+import { secretOf } from '../runtime/lease-handle.js';
+import type { Shape } from '../shape.js';
+import { changed, execute } from '../sql/execute.js';
+import type { TransitionOwnership } from '../transition-ownership.js';
+import type { LeaseOf } from './acquire-lease.js';
+
+/** What a release found: our row, nothing more to do, or that the lease was no longer ours. */
+export type ReleaseOutcome = 'released' | 'already-released' | 'superseded';
+
+/** A release, with who holds the task instead where it was no longer ours. */
+export interface Released {
+  readonly outcome: ReleaseOutcome;
+  readonly holder: Holder | null;
+}
+
+/**
+ * Gives a lease back: one DELETE of exactly this acquisition, never of another's.
+ *
+ * Losing is not an error: `'superseded'` says that the row was gone or somebody else's. Inside a caller's
+ * transaction the row goes with its commit. A `store-failure` leaves the row to expire, or to be reclaimed
+ * as an orphan by this process.
+ *
+ * @example
+ * ```ts
+ * import { acquireLease, releaseLease } from 'transition-ownership';
+ * import { ownership } from './setup.js';
+ *
+ * const lease = (await acquireLease(ownership, { taskId: 1, actor: 'reaper' }))._unsafeUnwrap();
+ * const released = await releaseLease(ownership, lease); // ok('released')
+ * ```
+ */
+export function releaseLease<S extends Shape>(
+  ownership: TransitionOwnership<S>,
+  lease: LeaseOf<NoInfer<S>>,
+): ResultAsync<ReleaseOutcome, StoreFailure> {
+  const context = contextOf(ownership);
+  secretOf(lease, context.root);
+  return new ResultAsync(release(context, lease).then((released) => released.map(({ outcome }) => outcome)));
+}
+
+const ALREADY: Released = Object.freeze({ outcome: 'already-released', holder: null });
+const RELEASED: Released = Object.freeze({ outcome: 'released', holder: null });
+
+/** The verb without its types. */
+export async function release(context: Context, lease: Lease): Promise<Result<Released, StoreFailure>> {
+  const secret = secretOf(lease, context.root);
+  if (!secret.guarded) {
+    const before = secret.released;
+    secret.released = true;
+    return ok(before ? ALREADY : RELEASED);
+  }
+  const { holding } = secret;
+  if (holding.released) return ok(ALREADY);
+  const { taskId, claim } = lease;
+  holding.facts.entry.phase = 'releasing';
+  const deleted = await execute(context.session, context.leases.release({ taskId, claim }));
+  if (deleted.isErr()) {
+    releaseFailed(context, holding, deleted.error);
+    return err(deleted.error);
+  }
+  if (changed(context.session, deleted.value) || deleted.value.repeated) {
+    released(context, holding);
+    return ok(RELEASED);
+  }
+  const read = await readJudged(context, taskId);
+  context.keeper.drop(holding);
+  return ok({ outcome: 'superseded', holder: read.unwrapOr(null)?.holder ?? null });
+}
+
+/** A release that did not reach the database: the claim is in use no more, so its row is an orphan. */
+export function releaseFailed(context: Context, holding: Holding, { message }: StoreFailure): void {
+  context.keeper.drop(holding);
+  const { taskId, fencingToken, actor } = holding.facts;
+  context.observer.tell('lease.release-failed', { taskId: jsonId(taskId), fencingToken, actor, message });
+}

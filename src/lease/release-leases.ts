@@ -1,0 +1,82 @@
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { type Context, contextOf } from '../context.js';
+import type { StoreFailure } from '../core/failure.js';
+import type { Lease } from '../core/lease.js';
+import { shown } from '../core/shown.js';
+import { released } from '../evidence/released.js';
+import type { Holding } from '../runtime/holding.js';
+import { secretOf } from '../runtime/lease-handle.js';
+import type { Shape } from '../shape.js';
+import { execute } from '../sql/execute.js';
+import { readText } from '../sql/rows.js';
+import type { TransitionOwnership } from '../transition-ownership.js';
+import type { LeaseOf } from './acquire-lease.js';
+import { type ReleaseOutcome, release, releaseFailed } from './release-lease.js';
+
+/** Leases in one statement. */
+const CHUNK = 500;
+
+/**
+ * Gives many leases back in few statements; answers one outcome for each, in their order.
+ *
+ * A `store-failure` leaves the rows of its statement to expire.
+ */
+export function releaseLeases<S extends Shape>(
+  ownership: TransitionOwnership<S>,
+  leases: readonly LeaseOf<NoInfer<S>>[],
+): ResultAsync<readonly ReleaseOutcome[], StoreFailure> {
+  const context = contextOf(ownership);
+  if (!Array.isArray(leases)) throw new TypeError(`leases must be an array, got ${shown(leases)}`);
+  for (const lease of leases as readonly Lease[]) secretOf(lease, context.root);
+  return new ResultAsync(releaseAll(context, leases));
+}
+
+async function releaseAll(
+  context: Context,
+  leases: readonly Lease[],
+): Promise<Result<readonly ReleaseOutcome[], StoreFailure>> {
+  const inHand = leases.flatMap((lease) => {
+    const secret = secretOf(lease, context.root);
+    return secret.guarded && !secret.holding.released ? [secret.holding] : [];
+  });
+  const gone = new Set<Holding>();
+  if (context.dialect.returning) {
+    for (let at = 0; at < inHand.length; at += CHUNK) {
+      const failure = await releaseChunk(context, [...new Set(inHand.slice(at, at + CHUNK))], gone);
+      if (failure !== undefined) return err(failure);
+    }
+  }
+  const outcomes: ReleaseOutcome[] = [];
+  for (const lease of leases) {
+    const secret = secretOf(lease, context.root);
+    if (secret.guarded && gone.delete(secret.holding)) outcomes.push('released');
+    else {
+      const one = await release(context, lease);
+      if (one.isErr()) return err(one.error);
+      outcomes.push(one.value.outcome);
+    }
+  }
+  return ok(outcomes);
+}
+
+/** Deletes the rows of a chunk; those that were there are gone, the others are looked at one by one. */
+async function releaseChunk(
+  context: Context,
+  holdings: readonly Holding[],
+  gone: Set<Holding>,
+): Promise<StoreFailure | undefined> {
+  for (const { facts } of holdings) facts.entry.phase = 'releasing';
+  const list = context.dialect.list(holdings.map(({ facts }) => facts.claim));
+  const deleted = await execute(context.session, context.leases.releaseMany({ list }));
+  if (deleted.isErr()) {
+    for (const holding of holdings) releaseFailed(context, holding, deleted.error);
+    return deleted.error;
+  }
+  const claims = new Set(deleted.value.rows.map((row) => readText(row['claim'])));
+  for (const holding of holdings) {
+    if (!claims.has(holding.facts.claim) && !deleted.value.repeated) continue;
+    released(context, holding);
+    gone.add(holding);
+  }
+  return undefined;
+}

@@ -1,0 +1,56 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { Context } from '../context.js';
+import type { StoreFailure } from '../core/failure.js';
+import type { Holder } from '../core/holder.js';
+import { readJudgedOf } from '../evidence/read-holder.js';
+import type { Holding } from '../runtime/holding.js';
+import { execute } from '../sql/execute.js';
+import { demandInteger, readText } from '../sql/rows.js';
+
+/** What a renewal found of one lease. */
+export type RenewalState =
+  | { readonly is: 'renewed'; readonly expiresAtMs: number; readonly remainingMs: number }
+  | { readonly is: 'locked' }
+  | { readonly is: 'missing'; readonly holder: Holder | null };
+
+/** One lease with what its renewal found. */
+export interface Renewal {
+  readonly holding: Holding;
+  readonly state: RenewalState;
+}
+
+/**
+ * Renews the leases of a list in one statement, over the root handle: an UPDATE, never an upsert, so that it
+ * revives nothing. Rows that it did not touch are looked at once more: there means locked, not lost.
+ */
+export async function renewClaims(
+  { root }: Context,
+  holdings: readonly Holding[],
+): Promise<Result<readonly Renewal[], StoreFailure>> {
+  const list = root.dialect.list(holdings.map(({ facts }) => facts.claim));
+  const updated = await execute(root.session, root.leases.renew({ list }));
+  if (updated.isErr()) return err(updated.error);
+  const answered = root.dialect.returning ? updated : await execute(root.session, root.leases.readClaims({ list }));
+  if (answered.isErr()) return err(answered.error);
+
+  const states = new Map<string | null, RenewalState>();
+  for (const row of answered.value.rows) {
+    const expiresAtMs = demandInteger(row, 'expires_ms');
+    const remainingMs = expiresAtMs - demandInteger(row, 'now_ms');
+    states.set(readText(row['claim']), { is: 'renewed', expiresAtMs, remainingMs });
+  }
+  const missing = holdings.filter(({ facts }) => !states.has(facts.claim));
+  if (missing.length > 0) {
+    const read = await readJudgedOf(
+      root,
+      missing.map(({ facts }) => facts.taskId),
+    );
+    if (read.isErr()) return err(read.error);
+    const holders = new Map(read.value.map(({ holder }) => [holder.taskId, holder]));
+    for (const { facts } of missing) {
+      const holder = holders.get(facts.taskId) ?? null;
+      states.set(facts.claim, holder?.claim === facts.claim ? { is: 'locked' } : { is: 'missing', holder });
+    }
+  }
+  return ok(holdings.map((holding) => ({ holding, state: states.get(holding.facts.claim) ?? { is: 'locked' } })));
+}

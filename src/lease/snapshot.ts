@@ -1,0 +1,91 @@
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { type Context, contextOf, type Mode } from '../context.js';
+import { type Counters, type JsonId, jsonId } from '../core/event.js';
+import type { StoreFailure } from '../core/failure.js';
+import { isOwnProcess, type Verdict, type VerdictReason } from '../core/verdict.js';
+import type { Judged } from '../evidence/judge-holder.js';
+import { readAllJudged } from '../evidence/read-holder.js';
+import type { Shape } from '../shape.js';
+import type { TransitionOwnership } from '../transition-ownership.js';
+
+/** One lease, for people and dashboards. */
+export interface LeaseSnapshot {
+  readonly taskId: JsonId;
+  readonly fencingToken: number;
+  readonly actor: string;
+  readonly stage: string | null;
+  readonly runId: JsonId | null;
+  /** Means something only on `host`; never a reason to signal a process by itself. */
+  readonly pid: number | null;
+  readonly host: string | null;
+  readonly bootId: string | null;
+  /** Since its acquisition, by the database's clock, in ms. */
+  readonly ageMs: number | null;
+  /** Until it expires unless it is renewed, in ms; negative when it has expired. */
+  readonly expiresInMs: number | null;
+  readonly verdict: Verdict;
+  readonly reason: VerdictReason;
+  /** True if this process is the owner. */
+  readonly sameProcess: boolean;
+}
+
+/** The state of the ownership as plain JSON: for `GET /queue` and `GET /metrics`. */
+export interface Snapshot {
+  readonly mode: Mode;
+  /** Local wall time of the snapshot, ISO 8601 in UTC. */
+  readonly at: string;
+  /** All leases, oldest first; none under mode `off`. */
+  readonly leases: readonly LeaseSnapshot[];
+  /** Queued jobs that carry a run's ownership; `null` without the option `jobs`. */
+  readonly impossibleQueued: number | null;
+  /** Effects that were started and whose end is not known; `null` without the option `effects`. */
+  readonly unfinishedEffects: number | null;
+  /** What happened since this ownership was made. */
+  readonly counters: Counters;
+}
+
+/** The most leases that a snapshot lists. */
+const MOST = 10_000;
+
+/**
+ * Reads who holds what, since when and on what evidence, with the counters of this process.
+ *
+ * Costs in proportion to the leases that are held, and not to the tasks.
+ */
+export function snapshot<S extends Shape>(ownership: TransitionOwnership<S>): ResultAsync<Snapshot, StoreFailure> {
+  return new ResultAsync(take(contextOf(ownership)));
+}
+
+async function take(context: Context): Promise<Result<Snapshot, StoreFailure>> {
+  const mode = context.mode();
+  const read = mode === 'off' ? ok([]) : await readAllJudged(context, MOST);
+  if (read.isErr()) return err(read.error);
+  return ok(
+    Object.freeze({
+      mode,
+      at: new Date(context.ports.clock.wallMs()).toISOString(),
+      leases: read.value.map((judged) => toSnapshot(context, judged)),
+      impossibleQueued: null,
+      unfinishedEffects: null,
+      counters: context.observer.counters(),
+    }),
+  );
+}
+
+function toSnapshot({ ports }: Context, { holder, judgement, nowMs }: Judged): LeaseSnapshot {
+  const { taskId, fencingToken, actor, stage, runId, pid, host, bootId, acquiredAtMs, expiresAtMs } = holder;
+  return Object.freeze({
+    taskId: jsonId(taskId),
+    fencingToken,
+    actor,
+    stage,
+    runId: runId === null ? null : jsonId(runId),
+    pid,
+    host,
+    bootId,
+    ageMs: acquiredAtMs === null ? null : nowMs - acquiredAtMs,
+    expiresInMs: expiresAtMs === null ? null : expiresAtMs - nowMs,
+    ...judgement,
+    sameProcess: isOwnProcess(holder, ports.identity),
+  });
+}

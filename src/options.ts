@@ -1,0 +1,126 @@
+import type { Kysely } from 'kysely';
+import type { Mode } from './context.js';
+import type { IdType } from './core/id.js';
+import type { ProcessIdentity } from './core/process.js';
+import type { Liveness } from './core/verdict.js';
+import type { Dialect, TimeFormat } from './dialect/dialect.js';
+import type { DialectName } from './dialect/infer.js';
+import type { ClaimRegistry } from './port/claim-registry.js';
+import type { Clock } from './port/clock.js';
+import type { ProcessTable } from './port/process-table.js';
+import type { Randomness } from './port/randomness.js';
+import type { Listener } from './runtime/observer.js';
+import type { ColumnOf, IdOf, SetOf, Shape, StoredId, TableOf, ValueOf } from './shape.js';
+
+/** Where your tasks are. */
+export interface TasksOption<DB, T extends TableOf<DB>, Id extends string, Stage extends string, Moves> {
+  /** The table. */
+  readonly table: T;
+  /** Its id column. */
+  readonly id: Id;
+  /** Its stage column. */
+  readonly stage: Stage;
+  /** A column that every stage write stamps. */
+  readonly updatedAt?: ColumnOf<DB, T>;
+  /** Which moves are legal, by `defineStages`. Default: all. */
+  readonly transitions?: Moves;
+}
+
+/** The lease table and its times. */
+export interface LeaseOption<TaskIdType extends IdType, RunIdType extends IdType> {
+  /** Its name: a letter or underscore, then letters, digits, underscores; 63 at most. Default `transition_lease`. */
+  readonly table?: string;
+  /** Its schema. Default: the database's own. */
+  readonly schema?: string | undefined;
+  /** What task ids are. Default `'integer'`: numbers up to 2^53 - 1. */
+  readonly taskIdType?: TaskIdType;
+  /** What run ids are. Default `'integer'`. */
+  readonly runIdType?: RunIdType;
+  /** Life of a lease after each renewal, in ms, from 150 to a year. Default 30,000. */
+  readonly ttlMs?: number;
+  /** Time between renewals, in ms, from 10 to a third of `ttlMs`. Default 10,000. */
+  readonly renewEveryMs?: number;
+  /** Hard bound of one hold, in ms, up to a year. Default 3,600,000. */
+  readonly maxHoldMs?: number;
+}
+
+/** What `scope` is asked about. */
+export interface ScopeQuestion<TaskId> {
+  /** The task of the request. */
+  readonly taskId: TaskId;
+  /** Whatever the caller put into its request. */
+  readonly context: unknown;
+}
+
+/** What an ownership is made of. */
+export interface OwnershipOptions<
+  DB,
+  T extends TableOf<DB>,
+  Id extends string,
+  Stage extends string,
+  Moves,
+  TaskIdType extends IdType,
+  RunIdType extends IdType,
+> {
+  /** Your Kysely. Its plugins never touch the library's statements. */
+  readonly db: Kysely<DB>;
+  /** The database. Default: told by how `db` compiles a placeholder. */
+  readonly dialect?: DialectName | Dialect;
+  /** Where your tasks are. */
+  readonly tasks: TasksOption<DB, T, Id, Stage, Moves>;
+  /** The lease table and its times. */
+  readonly lease?: LeaseOption<TaskIdType, RunIdType>;
+  /** Who is alive. Default `processAndHeartbeat()`. */
+  readonly liveness?: Liveness;
+  /** The kill switch, or a function that reads it at every request. Default `'on'`. */
+  readonly mode?: Mode | (() => Mode);
+  /** Which requests the library covers; others are handled as under `'off'`. Default: all. */
+  readonly scope?: (question: ScopeQuestion<IdOf<ValueOf<DB, T, Id>, TaskIdType>>) => boolean;
+  /** The format of your own time columns. Default: `'sqlite-text'` on SQLite, else `'native'`. */
+  readonly timeFormat?: TimeFormat;
+  /** Watches; whatever it throws is swallowed. */
+  readonly onEvent?: Listener;
+  /** Who this process is. For tests. */
+  readonly identity?: ProcessIdentity;
+  /** Local time. For tests. */
+  readonly clock?: Clock;
+  /** Looks up pids. For tests. */
+  readonly processes?: ProcessTable;
+  /** The claims of this process. For tests. */
+  readonly registry?: ClaimRegistry;
+  /** Chance. For tests. */
+  readonly randomness?: Randomness;
+}
+
+/** The columns that can be the id of a task. */
+export type IdColumn<DB, T extends TableOf<DB>, I extends IdType> = ColumnOf<DB, T, StoredId<I>>;
+
+/** The columns that can be the stage of a task. */
+export type StageColumn<DB, T extends TableOf<DB>> = ColumnOf<DB, T, string | null>;
+
+/** A map whose stages are all stages of the column. */
+export type MovesOf<DB, T extends TableOf<DB>, Stage> = {
+  readonly [From in Extract<ValueOf<DB, T, Stage>, string>]?: readonly Extract<ValueOf<DB, T, Stage>, string>[];
+};
+
+/** The legal moves as types: from each stage, a union of stages. */
+type MoveTypes<Moves> = Moves extends undefined
+  ? object
+  : { readonly [From in keyof Moves]: Moves[From] extends readonly (infer Next)[] ? Next : never };
+
+/** The types of an ownership, inferred from its options. */
+export interface ShapeOf<
+  DB,
+  T extends TableOf<DB>,
+  Id extends string,
+  Stage extends string,
+  Moves,
+  TaskIdType extends IdType,
+  RunIdType extends IdType,
+> extends Shape {
+  readonly taskId: IdOf<ValueOf<DB, T, Id>, TaskIdType>;
+  readonly stage: Extract<ValueOf<DB, T, Stage>, string | null>;
+  readonly moves: MoveTypes<Moves>;
+  readonly taskSet: SetOf<DB, T, Id | Stage>;
+  readonly runId: IdOf<StoredId<RunIdType>, RunIdType>;
+}

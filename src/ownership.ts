@@ -1,0 +1,173 @@
+import type { Kysely } from 'kysely';
+import { type Context, carry, type Mode } from './context.js';
+import type { IdType } from './core/id.js';
+import { shown } from './core/shown.js';
+import type { Dialect } from './dialect/dialect.js';
+import { type DialectName, resolveDialect } from './dialect/infer.js';
+import { closer } from './lease/close.js';
+import { RenewalKeeper } from './lease/keeper.js';
+import type { IdColumn, MovesOf, OwnershipOptions, ShapeOf, StageColumn } from './options.js';
+import type { Ports } from './port/ports.js';
+import { systemClock } from './runtime/clock.js';
+import { type Listener, Observer } from './runtime/observer.js';
+import { processClaims, processIdentity } from './runtime/process-scope.js';
+import { systemProcesses } from './runtime/process-table.js';
+import { systemRandomness } from './runtime/randomness.js';
+import { Sightings } from './runtime/sightings.js';
+import { turnstileOf } from './runtime/turnstile.js';
+import { checkObject, checkSettings, type RawOptions } from './settings.js';
+import type { TableOf } from './shape.js';
+import { leaseStatements } from './sql/lease-statements.js';
+import type { Session } from './sql/session.js';
+import type { Database } from './sql/statement.js';
+import { callersTable, column, tableName } from './sql/tables.js';
+import { taskStatements } from './sql/task-statements.js';
+import type { CallersHandle, TransitionOwnership } from './transition-ownership.js';
+
+interface Untyped extends RawOptions, Partial<Ports> {
+  readonly db: object;
+  readonly dialect?: DialectName | Dialect;
+  readonly mode?: Mode | (() => Mode);
+  readonly scope?: (question: { readonly taskId: unknown; readonly context: unknown }) => boolean;
+  readonly onEvent?: Listener;
+}
+
+/**
+ * Makes the library over your database: the one place where defaults meet your options.
+ *
+ * No statement is sent, no timer started, no signal handler installed. Table, column, stage and id types are
+ * inferred from the types of `db`: a wrong name does not compile. Throws `TypeError` or `RangeError` for
+ * options that cannot work, naming both values of a violated relation.
+ *
+ * @example
+ * ```ts
+ * import { createTransitionOwnership, ensureSchema } from 'transition-ownership';
+ * import { db } from './setup.js';
+ *
+ * const ownership = createTransitionOwnership({
+ *   db,
+ *   tasks: { table: 'tasks', id: 'id', stage: 'stage', updatedAt: 'updated_at' },
+ * });
+ * await ensureSchema(ownership);
+ * ```
+ */
+export function createTransitionOwnership<
+  DB,
+  T extends TableOf<DB>,
+  Id extends IdColumn<DB, T, TaskIdType>,
+  Stage extends StageColumn<DB, T>,
+  const Moves extends MovesOf<DB, T, Stage> | undefined = undefined,
+  TaskIdType extends IdType = 'integer',
+  RunIdType extends IdType = 'integer',
+>(
+  options: OwnershipOptions<DB, T, Id, Stage, Moves, TaskIdType, RunIdType> & { readonly db: Kysely<DB> },
+): TransitionOwnership<ShapeOf<DB, T, Id, Stage, Moves, TaskIdType, RunIdType>> {
+  checkObject('options', options);
+  return present(compose(options as unknown as Untyped));
+}
+
+/** What the verbs see of an ownership: its context, and its life. */
+function present(context: Context): TransitionOwnership<never> {
+  const close = closer(context.root);
+  return Object.freeze({
+    ...carry(context),
+    identity: context.ports.identity,
+    using: (handle: CallersHandle) =>
+      present(Object.freeze({ ...context, session: sessionOn(context.session, handle) })),
+    close,
+    [Symbol.asyncDispose]: async () => void (await close()),
+  });
+}
+
+/** A handle of the caller's without plugins, which would rename the library's columns. */
+function bare(handle: object): Database {
+  const { withoutPlugins } = handle as Partial<Database>;
+  if (typeof withoutPlugins !== 'function') throw new TypeError(`db must be a Kysely, got ${shown(handle)}`);
+  return withoutPlugins.call(handle);
+}
+
+function sessionOn(base: Omit<Session, 'database' | 'inTransaction' | 'turnstile'>, handle: CallersHandle): Session {
+  const inTransaction = handle.isTransaction;
+  const turnstile = base.dialect.oneConnection && !inTransaction ? turnstileOf(handle) : undefined;
+  return Object.freeze({ ...base, database: bare(handle), inTransaction, turnstile });
+}
+
+function compose(options: Untyped): Context {
+  const { db, tasks } = options;
+  checkObject('db', db);
+  const database = bare(db);
+  const dialect = resolveDialect(options.dialect, database);
+  const settings = checkSettings(options, dialect);
+  const ports: Ports = Object.freeze({
+    clock: options.clock ?? systemClock,
+    identity: options.identity ?? processIdentity(),
+    processes: options.processes ?? systemProcesses,
+    registry: options.registry ?? processClaims(),
+    randomness: options.randomness ?? systemRandomness,
+  });
+  const observer = new Observer(options.onEvent);
+  const { clock, randomness } = ports;
+  const session = sessionOn({ dialect, clock, randomness, observer }, db as CallersHandle);
+  const { taskIdType, runIdType, timeFormat, leaseTable } = settings;
+  const lease = tableName(leaseTable.schema, leaseTable.table);
+  const context: Context = Object.freeze({
+    session,
+    get root() {
+      return context;
+    },
+    dialect,
+    settings,
+    ports,
+    observer,
+    sightings: new Sightings(clock),
+    keeper: new RenewalKeeper(() => context),
+    running: new Set<Promise<unknown>>(),
+    closing: { begun: false },
+    leases: leaseStatements(database, dialect, { lease, taskIdType, runIdType }),
+    tasks: taskStatements(database, dialect, {
+      tasks: callersTable(tasks.table),
+      id: column(tasks.id),
+      stage: column(tasks.stage),
+      updatedAt: tasks.updatedAt,
+      idType: taskIdType,
+      lease,
+      timeFormat,
+    }),
+    mode: readMode(options.mode ?? 'on'),
+    covers: readScope(options.scope),
+    registryKey: (claim: string) => `${leaseTable.schema ?? ''}.${leaseTable.table}/${claim}`,
+  });
+  return context;
+}
+
+const MODES: readonly unknown[] = ['on', 'draining', 'off'];
+
+/** A switch that throws, or answers nonsense, is on: a broken switch must not switch the guard off. */
+function readMode(mode: Mode | (() => Mode)): () => Mode {
+  if (typeof mode === 'function') {
+    return () => {
+      try {
+        const read = mode();
+        return MODES.includes(read) ? read : 'on';
+      } catch {
+        return 'on';
+      }
+    };
+  }
+  if (!MODES.includes(mode)) throw new RangeError(`mode must be "on", "draining" or "off", got ${shown(mode)}`);
+  return () => mode;
+}
+
+/** A scope that throws covers everything. */
+function readScope(scope: Untyped['scope']): Context['covers'] {
+  if (scope === undefined) return () => true;
+  if (typeof scope !== 'function') throw new TypeError(`scope must be a function, got ${shown(scope)}`);
+  return (question) => {
+    try {
+      const covered: unknown = scope(question);
+      return covered !== false;
+    } catch {
+      return true;
+    }
+  };
+}

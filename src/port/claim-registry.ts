@@ -1,0 +1,15 @@
+/** What the process knows of one of its claims. */
+export interface ClaimEntry {
+  /** The step of the claim's life. An entry lasts until its handler settled and its release was answered. */
+  phase: 'acquiring' | 'held' | 'releasing';
+  /** True while the row was written in a caller's transaction that is not yet seen committed. */
+  provisional: boolean;
+}
+
+/**
+ * The claims that a process holds, is acquiring or is releasing, by `schema.table/claim`.
+ *
+ * It answers one question: is a row that carries my identity really in use? A `Map` is all it takes, and a
+ * `Map` is all that it is, because several copies of the package share one and its shape can never change.
+ */
+export type ClaimRegistry = Map<string, ClaimEntry>;

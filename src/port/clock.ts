@@ -1,0 +1,20 @@
+/** A scheduled callback that can be taken back; it never keeps the process alive. */
+export interface ScheduledCall {
+  /** Takes the call back; does nothing when it has run or was cancelled before. */
+  cancel(): void;
+}
+
+/**
+ * Time as one process sees it. It only ever shortens a holder's own trust: what is expired is decided by
+ * the clock of the database.
+ */
+export interface Clock {
+  /** Milliseconds that never go backwards, with an arbitrary origin. */
+  monotonicMs(): number;
+  /** Milliseconds since the Unix epoch; may jump. */
+  wallMs(): number;
+  /** Resolves after `ms`. Used between two tries of one statement, so it does keep the process alive. */
+  sleep(ms: number): Promise<void>;
+  /** Calls `call` once after `ms` (any size, also above the 24.8 days of a native timer). */
+  schedule(ms: number, call: () => void): ScheduledCall;
+}

@@ -1,0 +1,128 @@
+import { leaseLost } from '../core/fail.js';
+import type { LeaseLost } from '../core/failure.js';
+import type { Holder } from '../core/holder.js';
+import type { IdValue } from '../core/id.js';
+import { marginMs } from '../core/timing.js';
+import type { ClaimEntry } from '../port/claim-registry.js';
+import type { Clock } from '../port/clock.js';
+
+/** One instant on both local clocks; elapsed time is the greater of the two, for a suspended machine stops one. */
+export interface Anchor {
+  readonly monotonicMs: number;
+  readonly wallMs: number;
+}
+
+/** The anchor of now: taken before a question is sent, never after its answer came. */
+export function anchorNow(clock: Clock): Anchor {
+  return { monotonicMs: clock.monotonicMs(), wallMs: clock.wallMs() };
+}
+
+/** Milliseconds since an anchor, on the clock that ran further. */
+export function elapsedMs(clock: Clock, since: Anchor): number {
+  return Math.max(clock.monotonicMs() - since.monotonicMs, clock.wallMs() - since.wallMs);
+}
+
+/** What a process knows of a guarded lease of its own. */
+export interface HoldingFacts {
+  readonly taskId: IdValue;
+  readonly actor: string;
+  readonly claim: string;
+  readonly fencingToken: number;
+  readonly ttlMs: number;
+  readonly maxHoldMs: number;
+  readonly entry: ClaimEntry;
+}
+
+/**
+ * The changing side of a lease: how long it is still trusted, whether it was lost, and its signal.
+ *
+ * A lease is the frozen value that the caller holds; its holding is what renewals and checks move.
+ */
+export class Holding {
+  readonly facts: HoldingFacts;
+  readonly #clock: Clock;
+  readonly #onLost: (lost: LeaseLost) => void;
+  readonly #acquired: Anchor;
+  #verified: Anchor;
+  #controller: AbortController | undefined;
+  #abortedWith: { readonly reason: unknown } | undefined;
+  #lost: LeaseLost | undefined;
+  #unfollow: (() => void) | undefined;
+  /** True once the row was deleted by this process. */
+  released = false;
+
+  constructor(facts: HoldingFacts, clock: Clock, acquired: Anchor, onLost: (lost: LeaseLost) => void) {
+    this.facts = facts;
+    this.#clock = clock;
+    this.#acquired = acquired;
+    this.#verified = acquired;
+    this.#onLost = onLost;
+  }
+
+  /** The loss, if there is one: checks first whether this process may still trust itself. */
+  check(): LeaseLost | undefined {
+    if (this.#lost === undefined && !this.released) {
+      if (elapsedMs(this.#clock, this.#acquired) >= this.facts.maxHoldMs) this.lose('over-budget');
+      else if (this.trustedForMs() <= 0) this.lose('unverifiable');
+    }
+    return this.#lost;
+  }
+
+  /** Milliseconds for which the last verified renewal is still trusted, or the hold is within its bound. */
+  trustedForMs(): number {
+    const { ttlMs, maxHoldMs } = this.facts;
+    return Math.min(
+      ttlMs - marginMs(ttlMs) - elapsedMs(this.#clock, this.#verified),
+      maxHoldMs - elapsedMs(this.#clock, this.#acquired),
+    );
+  }
+
+  /** Milliseconds since the start of the last verified renewal. */
+  unverifiedForMs(): number {
+    return elapsedMs(this.#clock, this.#verified);
+  }
+
+  /** The row was seen with a fresh expiry; `anchor` is from before the statement was sent. */
+  verify(anchor: Anchor): void {
+    this.#verified = anchor;
+  }
+
+  /** Records a loss, once, and fires the signal with it. */
+  lose(reason: LeaseLost['reason'], holder?: Holder): LeaseLost {
+    if (this.#lost === undefined) {
+      const { taskId, fencingToken } = this.facts;
+      this.#lost = leaseLost({ taskId, fencingToken, reason, ...(holder && { holder }) });
+      this.#onLost(this.#lost);
+      this.abort(this.#lost);
+    }
+    return this.#lost;
+  }
+
+  /** Fires the signal without a loss: the ownership closes, or the caller's own signal fired. */
+  abort(reason: unknown): void {
+    this.#abortedWith ??= { reason };
+    this.#controller?.abort(this.#abortedWith.reason);
+  }
+
+  /** Fires the signal when the caller's own does. */
+  follow(signal: AbortSignal | undefined): void {
+    if (signal === undefined) return;
+    const fire = (): void => this.abort(signal.reason);
+    signal.addEventListener('abort', fire, { once: true });
+    this.#unfollow = () => signal.removeEventListener('abort', fire);
+  }
+
+  /** The row was deleted by this process, or is left to expire: nothing is checked or followed any more. */
+  settle(): void {
+    this.released = true;
+    this.#unfollow?.();
+  }
+
+  /** The signal, made when it is first asked for. */
+  get signal(): AbortSignal {
+    this.check();
+    this.#controller ??= new AbortController();
+    if (this.#abortedWith !== undefined) this.#controller.abort(this.#abortedWith.reason);
+    return this.#controller.signal;
+  }
+}

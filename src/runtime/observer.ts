@@ -1,0 +1,47 @@
+import {
+  type CounterName,
+  type Counters,
+  EVENT_TYPES,
+  type EventFacts,
+  type EventType,
+  type OwnershipEvent,
+} from '../core/event.js';
+
+/** What a caller's observer may be; whatever it throws, or rejects with, is swallowed. */
+export type Listener = (event: OwnershipEvent) => unknown;
+
+/** Counts every event and hands it to the caller's observer, which may watch and never touch. */
+export class Observer {
+  readonly #counts = new Map<CounterName, number>();
+  readonly #listener: Listener | undefined;
+
+  constructor(listener: Listener | undefined) {
+    this.#listener = listener;
+  }
+
+  /** Tells one event; never throws and is never waited for. */
+  tell<T extends EventType>(type: T, facts: EventFacts[T]): void {
+    const { counter, severity } = EVENT_TYPES[type];
+    this.#counts.set(counter, (this.#counts.get(counter) ?? 0) + 1);
+    if (this.#listener === undefined) return;
+    const event = Object.freeze({ type, severity, ...facts }) as unknown as OwnershipEvent;
+    try {
+      const answer = this.#listener(event);
+      if (isThenable(answer)) void Promise.resolve(answer).catch(ignore);
+    } catch {
+      // An observer that throws must not change what it observes.
+    }
+  }
+
+  /** The counters so far; those of events that never happened are 0. */
+  counters(): Counters {
+    const names = Object.values(EVENT_TYPES).map(({ counter }) => counter);
+    return Object.freeze(Object.fromEntries(names.map((name) => [name, this.#counts.get(name) ?? 0])) as Counters);
+  }
+}
+
+function ignore(): void {}
+
+function isThenable(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'then' in value;
+}

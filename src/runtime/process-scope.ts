@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
+import type { ProcessIdentity } from '../core/process.js';
+import type { ClaimRegistry } from '../port/claim-registry.js';
+import { readOwnStart } from './process-table.js';
+
+/** What all copies of the package in one process share. Its shape is frozen for ever. */
+interface ProcessScope {
+  readonly claims: ClaimRegistry;
+  /** Made at first use and again in a process that inherited the memory of another. */
+  identity: ProcessIdentity | undefined;
+}
+
+const KEY = Symbol.for('transition-ownership.process.v1');
+const store = globalThis as { [KEY]?: ProcessScope };
+
+function scope(): ProcessScope {
+  store[KEY] ??= { claims: new Map(), identity: undefined };
+  return store[KEY];
+}
+
+/**
+ * The scope in which a pid of this process can be looked up: kernel boot, pid namespace and host name.
+ * Two containers on one kernel differ in the namespace. Where any part cannot be read the scope is unique
+ * to this process, so that pids prove nothing and leases end by expiry.
+ */
+function readHostScope(): string {
+  try {
+    const kernelBoot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+    const pidNamespace = readlinkSync('/proc/self/ns/pid');
+    return `${kernelBoot}/${pidNamespace}/${hostname()}`;
+  } catch {
+    return `unprovable/${randomUUID()}`;
+  }
+}
+
+/** The identity of this process, made lazily where it is used and never inherited. */
+export function processIdentity(): ProcessIdentity {
+  const shared = scope();
+  if (shared.identity?.pid !== process.pid) {
+    const host = readHostScope();
+    shared.identity = Object.freeze({ bootId: randomUUID(), pid: process.pid, start: readOwnStart(), host });
+  }
+  return shared.identity;
+}
+
+/** The claims of this process, one registry for all ownership objects and all copies of the package. */
+export function processClaims(): ClaimRegistry {
+  return scope().claims;
+}

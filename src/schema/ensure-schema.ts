@@ -1,0 +1,79 @@
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { type Context, contextOf } from '../context.js';
+import type { StoreFailure } from '../core/failure.js';
+import type { Shape } from '../shape.js';
+import { bracket, execute } from '../sql/execute.js';
+import { readText } from '../sql/rows.js';
+import { createTable, type OwnTable, readColumns, rebuildTable } from '../sql/schema-statements.js';
+import type { Session } from '../sql/session.js';
+import { schemaBrackets } from '../sql/transaction.js';
+import type { TransitionOwnership } from '../transition-ownership.js';
+import { ownTables } from './own-tables.js';
+
+/** What `ensureSchema` did. */
+export type SchemaChange = 'created' | 'upgraded' | 'unchanged';
+
+/**
+ * Creates the library's tables, or upgrades them in place; your own tables are never altered.
+ *
+ * May be called at every start, in any number of processes at once. A lease table of the first shape (seven
+ * columns, `task_id` its key) is upgraded with its rows, each stamped to expire a TTL from now; writers of
+ * that shape must be stopped first, for their inserts fail afterwards.
+ *
+ * Throws `TypeError` on an ownership made by `using(trx)`: on some databases a change of the schema would
+ * commit your transaction. Fails with `store-failure`.
+ *
+ * @example
+ * ```ts
+ * import { ensureSchema } from 'transition-ownership';
+ * import { ownership } from './setup.js';
+ *
+ * const change = await ensureSchema(ownership); // ok('created'), then ok('unchanged')
+ * ```
+ */
+export function ensureSchema<S extends Shape>(
+  ownership: TransitionOwnership<S>,
+): ResultAsync<SchemaChange, StoreFailure> {
+  const context = contextOf(ownership);
+  if (context.session.inTransaction) {
+    throw new TypeError('ensureSchema needs the ownership itself, not one made by using(trx)');
+  }
+  return new ResultAsync(ensureTables(context));
+}
+
+async function ensureTables(context: Context): Promise<Result<SchemaChange, StoreFailure>> {
+  let change: SchemaChange = 'unchanged';
+  for (const table of ownTables(context.settings, context.dialect)) {
+    const seen = await columnsOf(context.session, table);
+    if (seen.isErr()) return err(seen.error);
+    if (isComplete(table, seen.value)) continue;
+    const brackets = schemaBrackets(context.session, `${table.schema ?? ''}.${table.table}`);
+    const ensured = await bracket(context.session, brackets, (inside) => ensureTable(inside, table));
+    if (ensured.isErr()) return err(ensured.error);
+    if (ensured.value !== 'unchanged') change = ensured.value;
+  }
+  return ok(change);
+}
+
+async function ensureTable(session: Session, table: OwnTable): Promise<Result<SchemaChange, StoreFailure>> {
+  const { database, dialect } = session;
+  const seen = await columnsOf(session, table);
+  if (seen.isErr()) return err(seen.error);
+  if (isComplete(table, seen.value)) return ok('unchanged');
+  const isNew = seen.value.size === 0;
+  const queries = isNew ? createTable(database, dialect, table) : rebuildTable(database, dialect, table, seen.value);
+  for (const query of queries) {
+    const sent = await execute(session, query, 'once');
+    if (sent.isErr()) return err(sent.error);
+  }
+  return ok(isNew ? 'created' : 'upgraded');
+}
+
+async function columnsOf(session: Session, table: OwnTable): Promise<Result<ReadonlySet<string>, StoreFailure>> {
+  const read = await execute(session, readColumns(session.database, session.dialect, table));
+  return read.map(({ rows }) => new Set(rows.map((row) => readText(row['column_name']) ?? '')));
+}
+
+function isComplete({ shape }: OwnTable, present: ReadonlySet<string>): boolean {
+  return shape.columns.every(({ name }) => present.has(name));
+}

@@ -1,0 +1,78 @@
+import type { Settings } from './context.js';
+import { checkText, type IdType } from './core/id.js';
+import { shown } from './core/shown.js';
+import type { StageMap } from './core/stages.js';
+import { checkTiming, DEFAULT_TIMING } from './core/timing.js';
+import { type Liveness, processAndHeartbeat } from './core/verdict.js';
+import type { Dialect, TimeFormat } from './dialect/dialect.js';
+import { checkOwnName } from './sql/tables.js';
+
+/** The options that settings are made of, as an untyped caller could send them. */
+export interface RawOptions {
+  readonly tasks: {
+    readonly table: string;
+    readonly id: string;
+    readonly stage: string;
+    readonly updatedAt?: string;
+    readonly transitions?: StageMap;
+  };
+  readonly lease?: {
+    readonly table?: string;
+    readonly schema?: string | undefined;
+    readonly taskIdType?: IdType;
+    readonly runIdType?: IdType;
+    readonly ttlMs?: number;
+    readonly renewEveryMs?: number;
+    readonly maxHoldMs?: number;
+  };
+  readonly liveness?: Liveness;
+  readonly timeFormat?: TimeFormat;
+}
+
+/** Refuses a value that is not one of a closed list. */
+export function checkOneOf<T extends string>(name: string, value: unknown, allowed: readonly T[]): asserts value is T {
+  if (!allowed.includes(value as T)) {
+    throw new RangeError(`${name} must be one of ${allowed.map(shown).join(', ')}, got ${shown(value)}`);
+  }
+}
+
+/** Refuses an option that is not an object. */
+export function checkObject(name: string, value: unknown): asserts value is object {
+  if (typeof value !== 'object' || value === null)
+    throw new TypeError(`${name} must be an object, got ${shown(value)}`);
+}
+
+const ID_TYPES: readonly IdType[] = ['integer', 'bigint', 'text'];
+const TIME_FORMATS: readonly TimeFormat[] = ['sqlite-text', 'iso', 'epoch-ms', 'native'];
+
+/** Checks the options, and puts every default in its place; a violated relation names both values. */
+export function checkSettings({ tasks, lease = {}, liveness, timeFormat }: RawOptions, dialect: Dialect): Settings {
+  checkObject('tasks', tasks);
+  for (const name of ['table', 'id', 'stage'] as const) checkText(`tasks.${name}`, tasks[name]);
+  if (tasks.updatedAt !== undefined) checkText('tasks.updatedAt', tasks.updatedAt);
+  checkObject('lease', lease);
+  const { table = 'transition_lease', schema, taskIdType = 'integer', runIdType = 'integer' } = lease;
+  checkOwnName('lease.table', table);
+  if (schema !== undefined) checkOwnName('lease.schema', schema);
+  checkOneOf('lease.taskIdType', taskIdType, ID_TYPES);
+  checkOneOf('lease.runIdType', runIdType, ID_TYPES);
+  const format = timeFormat ?? dialect.timeFormat;
+  checkOneOf('timeFormat', format, TIME_FORMATS);
+  const { ttlMs, renewEveryMs, maxHoldMs } = { ...DEFAULT_TIMING, ...lease };
+  const timing = Object.freeze({ ttlMs, renewEveryMs, maxHoldMs });
+  checkTiming(timing);
+  if (liveness !== undefined && typeof liveness.judge !== 'function') {
+    throw new TypeError(`liveness must have a function judge, got ${shown(liveness)}`);
+  }
+  return Object.freeze({
+    timing,
+    taskIdType,
+    runIdType,
+    timeFormat: format,
+    liveness: liveness ?? processAndHeartbeat(),
+    transitions: tasks.transitions,
+    leaseTable: Object.freeze({ schema, table }),
+    idColumn: tasks.id,
+    stageColumn: tasks.stage,
+  });
+}

@@ -1,0 +1,60 @@
+import type { Holder } from '../core/holder.js';
+import type { IdType, IdValue } from '../core/id.js';
+import { invariant } from '../core/invariant.js';
+import type { Row } from './execute.js';
+
+/** An integer of the database, however the driver spells it; `null` where it is none or not exact. */
+export function readInteger(value: unknown): number | null {
+  const number = typeof value === 'bigint' || typeof value === 'string' ? Number(value) : value;
+  return typeof number === 'number' && Number.isSafeInteger(number) && value !== '' ? number : null;
+}
+
+/** An integer that every row of this library's own has. */
+export function demandInteger(row: Row, column: string): number {
+  const value = readInteger(row[column]);
+  invariant(value !== null, `column ${column} holds no safe integer`);
+  return value;
+}
+
+/** Text, however the driver spells it. */
+export function readText(value: unknown): string | null {
+  if (typeof value === 'string') return value;
+  if (value instanceof Uint8Array) return new TextDecoder().decode(value);
+  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value);
+  return value === null || value === undefined ? null : JSON.stringify(value);
+}
+
+/** An id of the declared type. */
+export function readId(type: IdType, value: unknown): IdValue | null {
+  if (value === null || value === undefined) return null;
+  if (type === 'integer') return readInteger(value);
+  const text = readText(value);
+  return type === 'bigint' && text !== null ? BigInt(text) : text;
+}
+
+/** Reads an id that must be there. */
+export function demandId(type: IdType, row: Row, column: string): IdValue {
+  const id = readId(type, row[column]);
+  invariant(id !== null, `column ${column} holds no id`);
+  return id;
+}
+
+/** A row of the lease table as a frozen value. */
+export function readHolder(row: Row, taskIdType: IdType, runIdType: IdType): Holder {
+  return Object.freeze({
+    taskId: demandId(taskIdType, row, 'task_id'),
+    fencingToken: demandInteger(row, 'fencing_token'),
+    claim: readText(row['claim']) ?? '',
+    actor: readText(row['owner']) ?? '',
+    pid: readInteger(row['owner_pid']),
+    bootId: readText(row['owner_boot_id']),
+    host: readText(row['owner_host']),
+    start: readText(row['owner_start']),
+    runId: readId(runIdType, row['run_id']),
+    stage: readText(row['stage']),
+    acquiredAtMs: readInteger(row['acquired_ms']),
+    expiresAtMs: readInteger(row['expires_ms']),
+    ttlMs: readInteger(row['ttl_ms']),
+    deadlineAtMs: readInteger(row['deadline_ms']),
+  });
+}

@@ -1,0 +1,58 @@
+import { type CompiledQuery, type QueryExecutorProvider, sql } from 'kysely';
+import type { Dialect, Fragment } from '../dialect/dialect.js';
+import type { TableShape } from '../dialect/table-shape.js';
+import { tableName } from './tables.js';
+
+/** One of the library's own tables, where it is and what it looks like. */
+export interface OwnTable {
+  readonly schema: string | undefined;
+  readonly table: string;
+  readonly shape: TableShape;
+  /** What a row from before a column existed gets there; a column without an entry gets NULL. */
+  readonly backfill: Readonly<Record<string, Fragment>>;
+}
+
+/** The columns of a table, as the database lists them. */
+export function readColumns(
+  database: QueryExecutorProvider,
+  dialect: Dialect,
+  { schema, table }: OwnTable,
+): CompiledQuery {
+  return dialect.readColumns(schema, table).compile(database);
+}
+
+/** Creates a table unless it exists. */
+export function createTable(
+  database: QueryExecutorProvider,
+  dialect: Dialect,
+  { schema, table, shape }: OwnTable,
+): CompiledQuery[] {
+  return dialect.createTable(tableName(schema, table), shape).map((fragment) => fragment.compile(database));
+}
+
+/**
+ * Builds the present shape of a table beside the old one, copies every row, and puts it in the old one's
+ * place. Broken off anywhere it can be begun again: the old table stands until the new one is complete.
+ */
+export function rebuildTable(
+  database: QueryExecutorProvider,
+  dialect: Dialect,
+  { schema, table, shape, backfill }: OwnTable,
+  present: ReadonlySet<string>,
+): CompiledQuery[] {
+  const old = tableName(schema, table);
+  const replacement = tableName(schema, `${table}_new`);
+  const retired = tableName(schema, `${table}_old`);
+  const copied = shape.columns
+    .map(({ name }) => ({ name, from: present.has(name) ? sql.id(name) : backfill[name] }))
+    .filter((column): column is { name: string; from: Fragment } => column.from !== undefined);
+  const fragments = [
+    sql`drop table if exists ${replacement}`,
+    sql`drop table if exists ${retired}`,
+    ...dialect.createTable(replacement, shape),
+    sql`insert into ${replacement} (${sql.join(copied.map(({ name }) => sql.id(name)))})
+      select ${sql.join(copied.map(({ from }) => from))} from ${old}`,
+    ...dialect.swapTables({ table: old, replacement, retired, named: { table } }),
+  ];
+  return fragments.map((fragment) => fragment.compile(database));
+}

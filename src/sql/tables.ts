@@ -1,0 +1,63 @@
+import { sql } from 'kysely';
+import type { Dialect, Fragment } from '../dialect/dialect.js';
+import type { TableShape } from '../dialect/table-shape.js';
+
+/** The lease table: the same columns on every database. */
+export function leaseTable(taskId: 'integer' | 'text', runId: 'integer' | 'text'): TableShape {
+  return {
+    columns: [
+      { name: 'fencing_token', type: 'token' },
+      { name: 'claim', type: 'text', notNull: true },
+      { name: 'task_id', type: taskId, notNull: true },
+      { name: 'owner', type: 'text', notNull: true },
+      { name: 'owner_pid', type: 'integer' },
+      { name: 'owner_boot_id', type: 'text' },
+      { name: 'run_id', type: runId },
+      { name: 'stage', type: 'text' },
+      { name: 'acquired_at', type: 'stamp' },
+      { name: 'owner_host', type: 'text' },
+      { name: 'owner_start', type: 'text' },
+      { name: 'acquired_ms', type: 'integer', notNull: true },
+      { name: 'expires_ms', type: 'integer', notNull: true },
+      { name: 'ttl_ms', type: 'integer', notNull: true },
+      { name: 'deadline_ms', type: 'integer' },
+    ],
+    unique: ['task_id'],
+  };
+}
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
+
+/** Refuses a name for one of the library's own tables that some database would have to quote or cut. */
+export function checkOwnName(what: string, name: string): void {
+  if (!NAME.test(name)) {
+    throw new RangeError(
+      `${what} must be a letter or underscore and at most 62 letters, digits or underscores, got ${JSON.stringify(name)}`,
+    );
+  }
+}
+
+/** A table, in a schema where one is given; every part is quoted. */
+export function tableName(schema: string | undefined, table: string): Fragment {
+  return schema === undefined ? sql.id(table) : sql.id(schema, table);
+}
+
+/** A table of the caller's, named as in their Kysely schema: a dot parts schema and table. */
+export function callersTable(table: string): Fragment {
+  return sql.table(table);
+}
+
+/** A column of the caller's; quoted whole, dots and all. */
+export function column(name: string): Fragment {
+  return sql.id(name);
+}
+
+/** What the rows of a lease table of the first shape get in the columns that it lacked. */
+export function leaseBackfill(dialect: Dialect, ttlMs: number): Readonly<Record<string, Fragment>> {
+  return {
+    claim: dialect.randomClaim,
+    acquired_ms: dialect.nowMs,
+    expires_ms: sql`${dialect.nowMs} + ${sql.lit(ttlMs)}`,
+    ttl_ms: sql`${sql.lit(ttlMs)}`,
+  };
+}

@@ -1,0 +1,106 @@
+import { sql } from 'kysely';
+import type { IdType, IdValue } from '../core/id.js';
+import type { Dialect, Fragment, TimeFormat } from '../dialect/dialect.js';
+import { fence, nobodyHolds } from './lease-statements.js';
+import { type Database, type Slots, type Statement, statement } from './statement.js';
+
+/** What guards a stage write, besides the expected stage. */
+export type StageGuard =
+  /** The lease of the writer is still there. */
+  | 'fenced'
+  /** Nobody holds the task. */
+  | 'free'
+  /** Nothing: the caller writes even if somebody holds the task. */
+  | 'expected'
+  /** Not even the expected stage: the kill switch is off. */
+  | 'none';
+
+/** The parameters of a stage write; `claim` only for a fenced one. */
+export interface WriteStage {
+  readonly taskId: IdValue;
+  readonly expected: string | null;
+  readonly next: string | null;
+  readonly claim: string | null;
+}
+
+/** The names that the statements need. */
+export interface TaskNames {
+  readonly tasks: Fragment;
+  readonly id: Fragment;
+  readonly stage: Fragment;
+  readonly updatedAt: string | undefined;
+  readonly idType: IdType;
+  readonly lease: Fragment;
+  readonly timeFormat: TimeFormat;
+}
+
+/** The values of extra columns, by column. */
+export type ExtraColumns = Readonly<Record<string, unknown>>;
+
+/** Every statement on the caller's tasks. */
+export interface TaskStatements {
+  /** Writes the stage under a guard; answers the stage as written. */
+  write(guard: StageGuard, parameters: WriteStage, set: ExtraColumns): ReturnType<Statement<WriteStage>>;
+  /** Writes the stage and deletes the lease, in one statement; only where the dialect can. */
+  writeAndRelease(parameters: WriteStage, set: ExtraColumns): ReturnType<Statement<WriteStage>>;
+  /** Reads the stage of a task as of the latest commit. */
+  readStage: Statement<{ taskId: IdValue }>;
+}
+
+const EXTRA = 'set:';
+
+/** The statements on the caller's tasks; those with the same extra columns are compiled once. */
+export function taskStatements(database: Database, dialect: Dialect, names: TaskNames): TaskStatements {
+  const { tasks, id, stage, idType, lease } = names;
+  const compiled = new Map<string, Statement<WriteStage & ExtraColumns>>();
+
+  const isTask = (taskId: Fragment): Fragment<boolean> => dialect.sameId(idType, id, taskId);
+
+  const assignments = (p: Slots<WriteStage & ExtraColumns>, columns: readonly string[]): Fragment => {
+    const updatedAt =
+      names.updatedAt === undefined || columns.includes(names.updatedAt)
+        ? []
+        : [sql`${sql.id(names.updatedAt)} = ${dialect.instant(names.timeFormat, dialect.nowMs)}`];
+    const extra = columns.map((column) => sql`${sql.id(column)} = ${p[`${EXTRA}${column}`]}`);
+    return sql.join([sql`${stage} = ${p.next}`, ...updatedAt, ...extra]);
+  };
+
+  const condition = (p: Slots<WriteStage>, guard: StageGuard): Fragment => {
+    if (guard === 'none') return isTask(p.taskId);
+    const expected = sql`${isTask(p.taskId)} and ${dialect.sameText(stage, p.expected)}`;
+    if (guard === 'fenced') return sql`${expected} and ${fence(dialect, lease, p.taskId, p.claim)}`;
+    return guard === 'free' ? sql`${expected} and ${nobodyHolds(lease, p.taskId)}` : expected;
+  };
+
+  const prepared = (kind: StageGuard | 'released', set: ExtraColumns): Statement<WriteStage & ExtraColumns> => {
+    const columns = Object.keys(set).sort();
+    const key = JSON.stringify([kind, columns]);
+    let found = compiled.get(key);
+    if (found === undefined) {
+      found = statement<WriteStage & ExtraColumns>(database, (p) => {
+        const guard = kind === 'released' ? 'fenced' : kind;
+        const update = sql`update ${tasks} set ${assignments(p, columns)} where ${condition(p, guard)}`;
+        if (kind !== 'released') return dialect.returning ? sql`${update} returning ${stage} as stage` : update;
+        return sql`with written as (${update} returning ${stage} as stage), released as (delete from ${lease}
+          where task_id = ${p.taskId} and claim = ${p.claim} and exists (select 1 from written)) select stage from written`;
+      });
+      compiled.set(key, found);
+    }
+    return found;
+  };
+
+  const laid = (parameters: WriteStage, set: ExtraColumns): WriteStage & ExtraColumns => {
+    const values: Record<string, unknown> = {};
+    for (const [name, value] of Object.entries(set)) values[`${EXTRA}${name}`] = value;
+    return { ...parameters, ...values };
+  };
+
+  return {
+    write: (guard, parameters, set) => prepared(guard, set)(laid(parameters, set)),
+    writeAndRelease: (parameters, set) => prepared('released', set)(laid(parameters, set)),
+    readStage: statement<{ taskId: IdValue }>(
+      database,
+      (p) => sql`select ${stage} as stage from ${tasks} where ${isTask(p.taskId)} ${dialect.latest}`,
+    ),
+  };
+}

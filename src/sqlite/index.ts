@@ -1,0 +1,80 @@
+import BetterSqlite3 from 'better-sqlite3';
+import { type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely';
+
+/** How a file is opened. */
+export interface OpenSqliteOptions {
+  /**
+   * How hard a commit is written. Default `'full'`: a power cut takes back nothing that was acknowledged.
+   * `'normal'` is faster and may lose the last commits at a power cut, an acquisition among them.
+   */
+  readonly synchronous?: 'full' | 'normal';
+  /**
+   * How long a statement waits for another process's lock, in ms, from 0 to 1,000. Default 100. The wait
+   * blocks the event loop, and with it the renewals; longer waits are the library's, between statements.
+   */
+  readonly busyTimeoutMs?: number;
+}
+
+/** Statements that are kept prepared: more than the library and a busy application have. */
+const MOST_STATEMENTS = 500;
+
+/**
+ * Opens an SQLite file as a Kysely dialect, as an orchestrator wants it: WAL, `synchronous=FULL` on this very
+ * connection, a short busy timeout, and prepared statements that are kept.
+ *
+ * Throws what better-sqlite3 throws if the file cannot be opened.
+ *
+ * @example
+ * ```ts
+ * import { Kysely } from 'kysely';
+ * import { openSqlite } from 'transition-ownership/sqlite';
+ *
+ * const db = new Kysely<{ tasks: { id: number; stage: string } }>({ dialect: openSqlite(':memory:') });
+ * await db.destroy();
+ * ```
+ */
+export function openSqlite(file: string, options: OpenSqliteOptions = {}): SqliteDialect {
+  const { synchronous = 'full', busyTimeoutMs = 100 } = options;
+  if (synchronous !== 'full' && synchronous !== 'normal') {
+    throw new RangeError(`synchronous must be "full" or "normal", got ${String(synchronous)}`);
+  }
+  if (!Number.isInteger(busyTimeoutMs) || busyTimeoutMs < 0 || busyTimeoutMs > 1_000) {
+    throw new RangeError(
+      `busyTimeoutMs must be a whole number of milliseconds from 0 to 1000, got ${String(busyTimeoutMs)}`,
+    );
+  }
+  const database = new BetterSqlite3(file, { timeout: busyTimeoutMs });
+  try {
+    database.pragma('journal_mode = wal');
+    database.pragma(`synchronous = ${synchronous}`);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  return new SqliteDialect({ database: cached(database) });
+}
+
+/** Kysely prepares a statement at every call; this keeps the prepared ones, the least used leaving first. */
+function cached(database: BetterSqlite3.Database): SqliteDatabase {
+  const kept = new Map<string, SqliteStatement>();
+  return {
+    close: () => {
+      kept.clear();
+      database.close();
+    },
+    prepare: (sql) => {
+      let statement = kept.get(sql);
+      if (statement === undefined) {
+        statement = database.prepare(sql);
+        if (kept.size >= MOST_STATEMENTS) {
+          for (const oldest of kept.keys()) {
+            kept.delete(oldest);
+            break;
+          }
+        }
+        kept.set(sql, statement);
+      }
+      return statement;
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import type { Context } from '../context.js';
+import { checkId, checkText, type IdValue } from '../core/id.js';
+import type { Lease } from '../core/lease.js';
+import { shown } from '../core/shown.js';
+import { secretOf } from '../runtime/lease-handle.js';
+import type { ExtraColumns } from '../sql/task-statements.js';
+
+/** A stage write after its check. */
+export interface CheckedStageWrite {
+  readonly taskId: IdValue;
+  readonly expected: string | null;
+  readonly next: string | null;
+  readonly lease: Lease | undefined;
+  readonly set: ExtraColumns;
+  readonly release: boolean;
+  readonly evenIfHeld: boolean;
+  readonly context: unknown;
+}
+
+/** The request as an untyped caller could send it. */
+export type RawStageWrite = { readonly [Name in keyof CheckedStageWrite]?: unknown };
+
+/** Refuses a stage write of the wrong shape, before any statement: a missing `expected` is never "no condition". */
+export function checkStageWrite(context: Context, request: RawStageWrite): CheckedStageWrite {
+  if (typeof request !== 'object' || request === null)
+    throw new TypeError(`request must be an object, got ${shown(request)}`);
+  const { taskId, expected, next, set = {}, context: requestContext } = request;
+  const lease = request.lease as Lease | undefined;
+  checkId('taskId', context.settings.taskIdType, taskId);
+  checkStage('expected', expected);
+  checkStage('next', next);
+  checkSet(context, set);
+  const release = checkFlag('release', request.release);
+  const evenIfHeld = checkFlag('evenIfHeld', request.evenIfHeld);
+  if (lease !== undefined) {
+    secretOf(lease, context.root);
+    if (lease.taskId !== taskId) {
+      throw new RangeError(`lease is of task ${shown(lease.taskId)}, and the write is of task ${shown(taskId)}`);
+    }
+    if (evenIfHeld) throw new TypeError('evenIfHeld is for writes without a lease');
+  } else if (release) throw new TypeError('release needs the lease to be given back');
+  return { taskId, expected, next, lease, set, release, evenIfHeld, context: requestContext };
+}
+
+function checkStage(name: string, value: unknown): asserts value is string | null {
+  if (value !== null) checkText(name, value, 0);
+}
+
+function checkFlag(name: string, value: unknown): boolean {
+  if (value === undefined || typeof value === 'boolean') return value ?? false;
+  throw new TypeError(`${name} must be a boolean, got ${shown(value)}`);
+}
+
+function checkSet({ settings }: Context, set: unknown): asserts set is ExtraColumns {
+  if (typeof set !== 'object' || set === null) throw new TypeError(`set must be an object, got ${shown(set)}`);
+  for (const [column, value] of Object.entries(set)) {
+    if (value === undefined) throw new TypeError(`set.${column} is undefined: leave it out, or write null`);
+    if (column === settings.idColumn || column === settings.stageColumn) {
+      throw new TypeError(
+        `set must not have the column ${shown(column)}: the stage goes in next, the id never changes`,
+      );
+    }
+  }
+}

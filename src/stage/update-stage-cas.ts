@@ -1,0 +1,106 @@
+import { err, type Result, ResultAsync } from 'neverthrow';
+import { type Context, contextOf } from '../context.js';
+import { illegalTransition } from '../core/fail.js';
+import type { IllegalTransition, LeaseBusy, LeaseLost, LostRace, StoreFailure, TaskNotFound } from '../core/failure.js';
+import type { Lease } from '../core/lease.js';
+import { isLegalMove } from '../core/stages.js';
+import { secretOf } from '../runtime/lease-handle.js';
+import type { NextStage, Shape } from '../shape.js';
+import type { TransitionOwnership } from '../transition-ownership.js';
+import { type CheckedStageWrite, checkStageWrite } from './stage-request.js';
+import { writeFenced } from './write-fenced.js';
+import { writeUnfenced } from './write-unfenced.js';
+
+/** A stage write that won. */
+export interface StageChange<S extends Shape = Shape> {
+  /** The task that moved. */
+  readonly taskId: S['taskId'];
+  /** The stage that it was in. */
+  readonly from: S['stage'];
+  /** The stage that it is in. */
+  readonly to: S['stage'];
+  /** The token of the lease that fenced the write; `null` without one. */
+  readonly fencingToken: number | null;
+  /** True if the lease was given back in the same commit. */
+  readonly released: boolean;
+}
+
+/** Why a stage write did not happen. */
+export type StageFailure<S extends Shape = Shape> =
+  | LostRace<S['stage']>
+  | LeaseBusy
+  | LeaseLost
+  | TaskNotFound
+  | IllegalTransition
+  | StoreFailure;
+
+/** A request for a stage write. */
+export interface StageRequest<S extends Shape, From extends S['stage'] = S['stage']> {
+  /** The task to move. */
+  readonly taskId: S['taskId'];
+  /** The stage that it must be in; `null` is a value. */
+  readonly expected: From;
+  /** The stage that it goes to. */
+  readonly next: NextStage<S, From>;
+  /** The lease that fences the write. Without one, nobody may hold the task. */
+  readonly lease?: Lease<S['taskId'], S['stage'], S['runId']> | undefined;
+  /** Further columns of the task to set in the same UPDATE. */
+  readonly set?: Partial<S['taskSet']> | undefined;
+  /** Gives the lease back in the same commit; a lost race gives nothing back. */
+  readonly release?: boolean | undefined;
+  /** Writes even if somebody holds the task; only without a lease. */
+  readonly evenIfHeld?: boolean | undefined;
+  /** Whatever `scope` needs to decide. */
+  readonly context?: unknown;
+}
+
+/**
+ * Moves a task from the expected stage to the next: one UPDATE, decided by the database.
+ *
+ * With a lease the write is fenced: it happens only while the row of this very acquisition is there. Without
+ * one it happens only if nobody holds the task, for an unleased writer must not move the stage under an owner
+ * in mid-effect; a dead holder is reclaimed and the write tried once more. The loser has written nothing.
+ *
+ * Without a lease a stage that went A → B → A since it was read is taken for unchanged; the fenced form
+ * refuses it. A trigger of yours that rewrites the stage is told as `lost-race` with the stage it left.
+ *
+ * Fails with `lost-race`, `lease-busy`, `lease-lost`, `task-not-found`, `illegal-transition` (before any
+ * statement) or `store-failure`.
+ *
+ * @example
+ * ```ts
+ * import { updateStageCas } from 'transition-ownership';
+ * import { ownership } from './setup.js';
+ *
+ * const moved = await updateStageCas(ownership, { taskId: 1, expected: 'deploy-staging', next: 'deploy' });
+ * moved.map(({ to }) => to); // ok('deploy')
+ * ```
+ */
+export function updateStageCas<S extends Shape, From extends S['stage']>(
+  ownership: TransitionOwnership<S>,
+  request: StageRequest<S, From>,
+): ResultAsync<StageChange<S>, StageFailure<S>> {
+  const context = contextOf(ownership);
+  const checked = checkStageWrite(context, request);
+  return new ResultAsync(writeStage(context, checked)) as ResultAsync<StageChange<S>, StageFailure<S>>;
+}
+
+/** The verb without its types. */
+export async function writeStage(
+  context: Context,
+  request: CheckedStageWrite,
+): Promise<Result<StageChange, StageFailure>> {
+  const { taskId, expected, next, lease } = request;
+  const { transitions } = context.settings;
+  if (transitions !== undefined && !isLegalMove(transitions, expected, next)) {
+    return err(illegalTransition(taskId, expected, next));
+  }
+  const secret = lease === undefined ? undefined : secretOf(lease, context.root);
+  if (secret?.guarded) {
+    secret.holding.check();
+    return writeFenced(context, request, secret.holding);
+  }
+  const written = await writeUnfenced(context, request);
+  if (secret !== undefined && request.release && written.isOk()) secret.released = true;
+  return written;
+}

@@ -1,0 +1,44 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { Context } from '../context.js';
+import { jsonId } from '../core/event.js';
+import { lostRace, taskNotFound } from '../core/fail.js';
+import type { LostRace, StoreFailure, TaskNotFound } from '../core/failure.js';
+import { execute, type Row } from '../sql/execute.js';
+import { readText } from '../sql/rows.js';
+import type { CheckedStageWrite } from './stage-request.js';
+import type { StageChange } from './update-stage-cas.js';
+
+/** Tells a write that happened; one whose stage a trigger rewrote is told as the race that it lost. */
+export function won(
+  context: Context,
+  { taskId, expected, next }: CheckedStageWrite,
+  row: Row | undefined,
+  lease: { readonly fencingToken: number | null; readonly released: boolean },
+): Result<StageChange, LostRace<string | null>> {
+  const left = row === undefined ? next : readText(row['stage']);
+  if (left !== next) return err(raceLost(context, { taskId, expected }, left));
+  const { fencingToken } = lease;
+  context.observer.tell('stage.changed', { taskId: jsonId(taskId), from: expected, to: next, fencingToken });
+  return ok(Object.freeze({ taskId, from: expected, to: next, ...lease }));
+}
+
+/** Tells a race that was lost. */
+export function raceLost(
+  context: Context,
+  { taskId, expected }: Pick<CheckedStageWrite, 'taskId' | 'expected'>,
+  actual: string | null,
+): LostRace<string | null> {
+  context.observer.tell('stage.race-lost', { taskId: jsonId(taskId), expected, actual });
+  return lostRace(taskId, expected, actual);
+}
+
+/** The stage as of the latest commit. */
+export async function readStage(
+  context: Context,
+  { taskId }: Pick<CheckedStageWrite, 'taskId'>,
+): Promise<Result<string | null, TaskNotFound | StoreFailure>> {
+  const read = await execute(context.session, context.tasks.readStage({ taskId }));
+  if (read.isErr()) return err(read.error);
+  const row = read.value.rows[0];
+  return row === undefined ? err(taskNotFound(taskId)) : ok(readText(row['stage']));
+}

@@ -1,0 +1,62 @@
+import { err, ok, type Result } from 'neverthrow';
+import { type Context, regimeOf } from '../context.js';
+import { jsonId } from '../core/event.js';
+import { leaseBusy, leaseContended } from '../core/fail.js';
+import type { LeaseBusy, LostRace, StoreFailure, TaskNotFound } from '../core/failure.js';
+import { readJudged } from '../evidence/read-holder.js';
+import { reclaim } from '../evidence/reclaim.js';
+import { changed, execute } from '../sql/execute.js';
+import type { StageGuard } from '../sql/task-statements.js';
+import type { CheckedStageWrite } from './stage-request.js';
+import type { StageChange } from './update-stage-cas.js';
+import { raceLost, readStage, won } from './won.js';
+
+type Lost = LostRace<string | null> | LeaseBusy | TaskNotFound | StoreFailure;
+
+const UNLEASED = Object.freeze({ fencingToken: null, released: false });
+/** Once, and once more after a dead holder was reclaimed or a live one had gone. */
+const MOST_TRIES = 3;
+
+/** Writes the stage without a lease: nobody may hold the task, unless the caller writes even then. */
+export async function writeUnfenced(context: Context, request: CheckedStageWrite): Promise<Result<StageChange, Lost>> {
+  const { taskId, expected, next, set } = request;
+  const regime = regimeOf(context, taskId, request.context);
+  const guard: StageGuard = regime === 'off' ? 'none' : request.evenIfHeld ? 'expected' : 'free';
+  for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
+    const query = context.tasks.write(guard, { taskId, expected, next, claim: null }, set);
+    const sent = await execute(context.session, query, guard === 'none' ? 'repeatable' : 'once');
+    if (sent.isErr()) return err(sent.error);
+    const lease = { ...UNLEASED, released: request.release };
+    if (changed(context.session, sent.value)) return won(context, request, sent.value.rows[0], lease);
+
+    const stage = await readStage(context, request);
+    if (stage.isErr()) return err(stage.error);
+    // Some drivers count changes, not matches: a stage that is there already was written all the same.
+    const there = stage.value === next && (guard === 'none' || expected === next);
+    if (guard !== 'free' || stage.value !== expected) {
+      return there ? won(context, request, undefined, lease) : err(raceLost(context, request, stage.value));
+    }
+    const free = await makeFree(context, request, regime === 'on');
+    if (free.isErr()) return err(free.error);
+    if (free.value === 'was-free' && there) return won(context, request, undefined, lease);
+  }
+  return err(leaseContended(taskId));
+}
+
+/** Looks who holds the task; a dead holder is reclaimed. */
+async function makeFree(
+  context: Context,
+  { taskId }: CheckedStageWrite,
+  mayReclaim: boolean,
+): Promise<Result<'was-free' | 'made-free', LeaseBusy | StoreFailure>> {
+  const read = await readJudged(context, taskId);
+  if (read.isErr()) return err(read.error);
+  if (read.value === null) return ok('was-free');
+  const { holder, judgement } = read.value;
+  if (judgement.verdict !== 'dead' || !mayReclaim) {
+    context.observer.tell('action.deferred', { taskId: jsonId(taskId), because: 'lease-busy' });
+    return err(leaseBusy(taskId, holder, judgement));
+  }
+  const reclaimed = await reclaim(context, read.value);
+  return reclaimed.isErr() ? err(reclaimed.error) : ok('made-free');
+}

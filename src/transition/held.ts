@@ -1,0 +1,57 @@
+import { ResultAsync } from 'neverthrow';
+import type { Context } from '../context.js';
+import type { LeaseLost, NotEnoughTime, StoreFailure } from '../core/failure.js';
+import type { Lease } from '../core/lease.js';
+import { shown } from '../core/shown.js';
+import { checkEnsure, ensure } from '../lease/ensure-lease.js';
+import { LeaseHandle, secretOf } from '../runtime/lease-handle.js';
+import type { Shape } from '../shape.js';
+import { checkStageWrite } from '../stage/stage-request.js';
+import { type StageChange, type StageFailure, writeStage } from '../stage/update-stage-cas.js';
+
+/** What a fenced stage write may say besides the next stage. */
+export interface HeldStageWrite<S extends Shape> {
+  /** The stage that the task must be in. Default: the stage that the request for the lease named. */
+  readonly expected?: S['stage'] | undefined;
+  /** Further columns of the task to set in the same UPDATE. */
+  readonly set?: Partial<S['taskSet']> | undefined;
+  /** Gives the lease back in the same commit: nothing can be fenced after it. */
+  readonly release?: boolean | undefined;
+}
+
+/** The lease as a handler gets it, with the verbs that are bound to it. */
+export interface Held<S extends Shape = Shape> extends Lease<S['taskId'], S['stage'], S['runId']> {
+  /**
+   * Verifies in the database that the lease is held with at least `ms` left, renewing it: call it right
+   * before an irreversible step. Fails with `lease-lost`, `not-enough-time` or `store-failure`.
+   */
+  ensure(ms: number): ResultAsync<Lease<S['taskId'], S['stage'], S['runId']>, LeaseLost | NotEnoughTime | StoreFailure>;
+  /** Moves the task to `next`, fenced by this lease. */
+  updateStage(next: S['stage'], write?: HeldStageWrite<S>): ResultAsync<StageChange<S>, StageFailure<S>>;
+}
+
+class HeldHandle extends LeaseHandle implements Held {
+  readonly ensure: Held['ensure'];
+  readonly updateStage: Held['updateStage'];
+
+  constructor(context: Context, lease: Lease) {
+    super(lease, secretOf(lease, context.root));
+    this.ensure = (ms) => {
+      checkEnsure(ms);
+      return new ResultAsync(ensure(context, lease, ms));
+    };
+    this.updateStage = (next, write = {}) => {
+      const { expected = lease.stage } = write;
+      if (expected === undefined) {
+        throw new TypeError(`expected is missing: the lease on task ${shown(lease.taskId)} named no stage`);
+      }
+      const request = { ...write, taskId: lease.taskId, expected, next, lease };
+      return new ResultAsync(writeStage(context, checkStageWrite(context, request)));
+    };
+  }
+}
+
+/** Binds the verbs to a lease. */
+export function hold(context: Context, lease: Lease): Held {
+  return Object.freeze(new HeldHandle(context, lease));
+}

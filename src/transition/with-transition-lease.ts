@@ -1,0 +1,93 @@
+import { err, type Result, ResultAsync } from 'neverthrow';
+import { type Context, contextOf } from '../context.js';
+import { handlerFailed, leaseLost, withValue } from '../core/fail.js';
+import type { HandlerFailed, LeaseBusy, LeaseLost, NotGranting, StoreFailure } from '../core/failure.js';
+import type { Lease } from '../core/lease.js';
+import { acquire } from '../lease/acquire-lease.js';
+import { type CheckedRequest, checkLeaseRequest, type LeaseRequest } from '../lease/lease-request.js';
+import { release } from '../lease/release-lease.js';
+import { secretOf } from '../runtime/lease-handle.js';
+import { settled } from '../runtime/settled.js';
+import type { Shape } from '../shape.js';
+import type { TransitionOwnership } from '../transition-ownership.js';
+import { type Held, hold } from './held.js';
+
+/** The value of what a handler returned: a plain value, or that of a result. */
+export type HandledValue<R> = Awaited<R> extends Result<infer T, unknown> ? T : Awaited<R>;
+
+/** The error of what a handler returned; `never` for a plain value. */
+export type HandledError<R> = Awaited<R> extends Result<unknown, infer E> ? E : never;
+
+/** Why a transition did not end as its handler meant it to. */
+export type TransitionFailure<R> =
+  | LeaseBusy
+  | NotGranting
+  | LeaseLost<HandledValue<R>>
+  | HandlerFailed
+  | StoreFailure
+  | HandledError<R>;
+
+/**
+ * Runs a handler under the lease on a task's transition: acquire, handle, stop renewing, release, in that
+ * order, always.
+ *
+ * Busy or not granting: the handler is not called. A handler that throws is `handler-failed` with its cause;
+ * an error result is handed on as it is. Trouble in releasing never hides what the handler gave: it is told
+ * by events, and the row expires. A handler that returned although its lease was taken is `lease-lost` with
+ * its value, never a plain success.
+ *
+ * Throws `TypeError` on an ownership made by `using(trx)`: an irreversible step never hangs on a row that
+ * may be rolled back.
+ *
+ * @example
+ * ```ts
+ * import { withTransitionLease } from 'transition-ownership';
+ * import { ownership } from './setup.js';
+ *
+ * const request = { taskId: 1, actor: 'finalizer', stage: 'deploy' } as const;
+ * const done = await withTransitionLease(ownership, request, async (held) => {
+ *   const ready = await held.ensure(5_000);
+ *   return ready.asyncAndThen(() => held.updateStage('done'));
+ * });
+ * ```
+ */
+export function withTransitionLease<S extends Shape, R>(
+  ownership: TransitionOwnership<S>,
+  request: LeaseRequest<NoInfer<S>>,
+  handler: (held: Held<S>) => R,
+): ResultAsync<HandledValue<R>, TransitionFailure<R>> {
+  const context = contextOf(ownership);
+  if (context.session.inTransaction) {
+    throw new TypeError('withTransitionLease needs the ownership itself, not one made by using(trx)');
+  }
+  const checked = checkLeaseRequest(context, request);
+  if (typeof handler !== 'function') throw new TypeError('handler must be a function');
+  const run = runHeld(context, checked, handler as unknown as (held: Held) => unknown);
+  return new ResultAsync(run) as ResultAsync<HandledValue<R>, TransitionFailure<R>>;
+}
+
+async function runHeld(
+  context: Context,
+  request: CheckedRequest,
+  handler: (held: Held) => unknown,
+): Promise<Result<unknown, unknown>> {
+  const acquired = await acquire(context, request);
+  if (acquired.isErr()) return err(acquired.error);
+  const lease = acquired.value;
+  const ended = settled(() => handler(hold(context, lease)), handlerFailed).then(async (handled) => {
+    const lost = await giveBack(context, lease);
+    return handled.isOk() && lost !== undefined ? err(withValue(lost, handled.value)) : handled;
+  });
+  context.running.add(ended);
+  return ended.finally(() => context.running.delete(ended));
+}
+
+/** Releases the lease; tells the loss if it was no longer ours. */
+async function giveBack(context: Context, lease: Lease): Promise<LeaseLost | undefined> {
+  const given = await release(context, lease);
+  if (given.isErr() || given.value.outcome !== 'superseded') return undefined;
+  const secret = secretOf(lease, context.root);
+  const { holder } = given.value;
+  if (!secret.guarded) return leaseLost({ ...lease, reason: 'gone' });
+  return holder === null ? secret.holding.lose('gone') : secret.holding.lose('superseded', holder);
+}
