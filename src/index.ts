@@ -82,6 +82,7 @@ export type { Randomness } from './port/randomness.js';
 export type { Listener } from './runtime/observer.js';
 export { ensureSchema, type SchemaChange } from './schema/ensure-schema.js';
 export type { ColumnOf, IdOf, NextStage, SetOf, Shape, StoredId, TableOf, ValueOf } from './shape.js';
+export type { Condition } from './sql/owned-by.js';
 export { type StageChange, type StageFailure, type StageRequest, updateStageCas } from './stage/update-stage-cas.js';
 export { type Held, type HeldStageWrite } from './transition/held.js';
 export {

@@ -1,8 +1,7 @@
-import type { Expression, SqlBool } from 'kysely';
 import { contextOf } from '../context.js';
 import { secretOf } from '../runtime/lease-handle.js';
 import type { Shape } from '../shape.js';
-import { ownedByClaim } from '../sql/owned-by.js';
+import { type Condition, ownedByClaim } from '../sql/owned-by.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import type { LeaseOf } from './acquire-lease.js';
 
@@ -26,10 +25,7 @@ import type { LeaseOf } from './acquire-lease.js';
  *   .execute();
  * ```
  */
-export function ownedBy<S extends Shape>(
-  ownership: TransitionOwnership<S>,
-  lease: LeaseOf<NoInfer<S>>,
-): Expression<SqlBool> {
+export function ownedBy<S extends Shape>(ownership: TransitionOwnership<S>, lease: LeaseOf<NoInfer<S>>): Condition {
   const context = contextOf(ownership);
   const { guarded } = secretOf(lease, context.root);
   return ownedByClaim(context.dialect, context.settings.leaseTable, guarded ? lease : undefined);

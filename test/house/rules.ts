@@ -15,7 +15,7 @@ const layers = [
   ['transition-ownership.ts'],
   ['migrations'],
   ['evidence'],
-  ['lease', 'stage', 'job', 'effect'],
+  ['lease', 'stage', 'job', 'effect', 'schema'],
   ['transition', 'recovery'],
   ['options.ts'],
   ['settings.ts'],
@@ -31,7 +31,7 @@ const edges: Readonly<Record<string, readonly string[]>> = {
   opentelemetry: ['index.ts'],
 };
 
-const verbs = ['evidence', 'lease', 'stage', 'job', 'effect', 'transition', 'recovery'];
+const verbs = ['evidence', 'lease', 'stage', 'job', 'effect', 'schema', 'transition', 'recovery'];
 const drivers = ['better-sqlite3', 'pg', 'mysql2'];
 const timeAndChance = /^(?:Date\.now|performance\.now|Math\.random|(?:globalThis\.)?crypto\.\w+)$/;
 const timers = ['setTimeout', 'setInterval', 'setImmediate'];

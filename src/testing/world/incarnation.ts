@@ -1,4 +1,4 @@
-import type { ClaimRegistry } from '../../port/claim-registry.js';
+import type { ClaimRegistry } from '../../index.js';
 import type { TestConnection } from '../store/store.js';
 import { asText, type Interner } from './interner.js';
 import type { OpenOperation } from './operations.js';

@@ -1,7 +1,8 @@
 import type { Kysely } from 'kysely';
-import type { Clock } from '../../port/clock.js';
+import type { Clock } from '../../index.js';
 import type { Ports } from '../../port/ports.js';
 import type { AnyTables, Awaitable } from '../store/store.js';
+import type { CreateOwnership } from './simulated-ownership.js';
 
 /** The clock of a simulated process: virtual, so that nothing ever really waits. */
 export interface ProcessClock extends Clock {
@@ -31,6 +32,8 @@ export interface Process<DB = AnyTables> {
   readonly clock: ProcessClock;
   /** Identity, clock, pid table, claim registry and chance of this start: what an ownership is wired to. */
   readonly ports: Ports;
+  /** Makes an ownership wired to this process; takes what you pass to `createTransitionOwnership`, without `db`. */
+  readonly createOwnership: CreateOwnership<DB>;
   /** A number from 0 up to but not including 1; the same in every run of one schedule. */
   random(): number;
   /**

@@ -1,13 +1,13 @@
 import { Kysely } from 'kysely';
+import type { ProcessTable, Randomness } from '../../index.js';
 import type { Ports } from '../../port/ports.js';
-import type { ProcessTable } from '../../port/process-table.js';
-import type { Randomness } from '../../port/randomness.js';
 import { gatedDialect } from '../store/gated-dialect.js';
 import type { TestConnection } from '../store/store.js';
 import { type Incarnation, never } from './incarnation.js';
 import { asText } from './interner.js';
 import type { Process, ProcessClock } from './process.js';
 import type { Simulation } from './simulation.js';
+import { ownershipMaker } from './simulated-ownership.js';
 
 /** The host that all simulated processes run on. */
 export const simulatedHost = 'simulated-host';
@@ -25,14 +25,15 @@ export function wire<DB>(world: Simulation<DB>, self: Incarnation, connection: T
   const clock = virtualClock(world, self);
   const randomness = seededBy(self);
   const effect: Process<DB>['effect'] = (label, run) => self.park('effect', label, { run });
-  return {
+  const process: Process<DB> = {
     db,
     name: self.name,
     pid: self.pid,
     bootId: self.bootId,
     incarnation: self.incarnation,
     clock,
-    ports: portsOf(world, self, clock, randomness),
+    ports: portsOf(world, self, { clock, randomness }),
+    createOwnership: (options) => ownershipMaker(world, self, process)(options),
     random: () => randomness.fraction(),
     effect,
     port: (label, client) => portTo(label, client, effect),
@@ -55,6 +56,7 @@ export function wire<DB>(world: Simulation<DB>, self: Incarnation, connection: T
       }
     },
   };
+  return process;
 }
 
 function virtualClock<DB>(world: Simulation<DB>, self: Incarnation): ProcessClock {
@@ -89,7 +91,11 @@ function seededBy(self: Incarnation): Randomness {
   };
 }
 
-function portsOf<DB>(world: Simulation<DB>, self: Incarnation, clock: ProcessClock, randomness: Randomness): Ports {
+function portsOf<DB>(
+  world: Simulation<DB>,
+  self: Incarnation,
+  { clock, randomness }: { readonly clock: ProcessClock; readonly randomness: Randomness },
+): Ports {
   const processes: ProcessTable = {
     sight(pid) {
       const found = world.processes.find((each) => each.alive && each.pid === pid);

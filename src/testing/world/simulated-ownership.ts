@@ -1,0 +1,103 @@
+import type { Kysely } from 'kysely';
+import {
+  createTransitionOwnership,
+  type Dialect,
+  type IdColumn,
+  type IdType,
+  type MovesOf,
+  mysqlDialect,
+  type OwnershipEvent,
+  type OwnershipOptions,
+  postgresDialect,
+  type ShapeOf,
+  sqliteDialect,
+  type StageColumn,
+  type TableOf,
+  type TransitionOwnership,
+} from '../../index.js';
+import type { Incarnation } from './incarnation.js';
+import type { Process } from './process.js';
+import type { Simulation } from './simulation.js';
+
+/** What you pass to `createTransitionOwnership`, without what the simulated process brings: its database and its ports. */
+export type SimulatedOwnershipOptions<
+  DB,
+  T extends TableOf<DB>,
+  Id extends string,
+  Stage extends string,
+  Moves,
+  TaskIdType extends IdType,
+  RunIdType extends IdType,
+> = Omit<
+  OwnershipOptions<DB, T, Id, Stage, Moves, TaskIdType, RunIdType>,
+  'db' | 'identity' | 'clock' | 'processes' | 'registry' | 'randomness'
+>;
+
+/** Makes an ownership as one simulated process has it. */
+export interface CreateOwnership<DB> {
+  /**
+   * Makes an ownership wired to this process: its connection, identity, pid table, claim registry, chance, and virtual
+   * time for both the process and the database.
+   *
+   * `lease.acquired` and `stage.changed` are noted as facts, for the ready invariants.
+   */
+  <
+    T extends TableOf<DB>,
+    Id extends IdColumn<DB, T, TaskIdType>,
+    Stage extends StageColumn<DB, T>,
+    const Moves extends MovesOf<DB, T, Stage> | undefined = undefined,
+    TaskIdType extends IdType = 'integer',
+    RunIdType extends IdType = 'integer',
+  >(
+    options: SimulatedOwnershipOptions<DB, T, Id, Stage, Moves, TaskIdType, RunIdType>,
+  ): TransitionOwnership<ShapeOf<DB, T, Id, Stage, Moves, TaskIdType, RunIdType>>;
+}
+
+/** The two kinds of event that become facts: together they tell who owned and who wrote. */
+const noted: readonly OwnershipEvent['type'][] = ['lease.acquired', 'stage.changed'];
+
+/** The `createOwnership` of one incarnation. */
+export function ownershipMaker<DB>(
+  world: Simulation<DB>,
+  self: Incarnation,
+  process: Process<DB>,
+): CreateOwnership<DB> {
+  return (options) => {
+    const { clock, identity, processes, registry, randomness } = process.ports;
+    const listen = options.onEvent;
+    return createTransitionOwnership({
+      ...options,
+      db: process.db,
+      dialect: virtualTime(world, options.dialect, process.db),
+      clock,
+      identity,
+      processes,
+      registry,
+      randomness,
+      onEvent(event) {
+        if (noted.includes(event.type))
+          process.ghost({ event: event.type, ...event, severity: undefined, type: undefined });
+        if (self.alive) listen?.(event);
+      },
+    });
+  };
+}
+
+const shipped = Object.freeze({ sqlite: sqliteDialect, postgres: postgresDialect, mysql: mysqlDialect });
+
+/** The chosen dialect with the virtual clock in place of the database's own. */
+function virtualTime<DB>(
+  { store }: Pick<Simulation<DB>, 'store'>,
+  chosen: Dialect | keyof typeof shipped | undefined,
+  db: Kysely<DB>,
+): Dialect {
+  const dialect = typeof chosen === 'object' ? chosen : shipped[chosen ?? spellingOf(db)];
+  return Object.freeze({ ...dialect, nowMs: store.nowMs });
+}
+
+/** Told as the library tells it: by how the database spells its first parameter. */
+function spellingOf<DB>(db: Kysely<DB>): keyof typeof shipped {
+  const probe = db.selectNoFrom((given) => given.val('a').as('b')).compile().sql;
+  if (probe.includes('`')) return 'mysql';
+  return probe.includes('$1') ? 'postgres' : 'sqlite';
+}
