@@ -10,8 +10,8 @@ import {
   type OwnershipOptions,
   postgresDialect,
   type ShapeOf,
-  sqliteDialect,
   type StageColumn,
+  sqliteDialect,
   type TableOf,
   type TransitionOwnership,
 } from '../../index.js';

@@ -6,8 +6,8 @@ import type { TestConnection } from '../store/store.js';
 import { type Incarnation, never } from './incarnation.js';
 import { asText } from './interner.js';
 import type { Process, ProcessClock } from './process.js';
-import type { Simulation } from './simulation.js';
 import { ownershipMaker } from './simulated-ownership.js';
+import type { Simulation } from './simulation.js';
 
 /** The host that all simulated processes run on. */
 export const simulatedHost = 'simulated-host';
