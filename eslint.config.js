@@ -3,7 +3,7 @@ import tseslint from 'typescript-eslint';
 import noDiscardedResult from './eslint/no-discarded-result.js';
 
 export default defineConfig(
-  { ignores: ['**/*.js', 'dist', 'coverage', 'docs', '**/node_modules'] },
+  { ignores: ['**/*.js', 'dist', 'coverage', 'docs', '**/node_modules', 'test/docs/.snippets'] },
   tseslint.configs.strictTypeChecked,
   {
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },

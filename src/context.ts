@@ -36,6 +36,8 @@ export interface Keeper {
   keep(holding: Holding): void;
   /** Lets it go: its row is deleted, or left to expire. */
   drop(holding: Holding): void;
+  /** Fires the signals that are due: called at every touch of the library, for timers may have slept. */
+  glance(): void;
   /** Everything in care. */
   readonly holdings: ReadonlySet<Holding>;
 }
@@ -82,6 +84,7 @@ export function contextOf(ownership: ContextCarrier): Context {
   const context = (ownership as Partial<ContextCarrier> | null | undefined)?.[CONTEXT];
   if (context === undefined)
     throw new TypeError('the first argument must be an ownership made by createTransitionOwnership');
+  context.keeper.glance();
   return context;
 }
 

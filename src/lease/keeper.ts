@@ -21,6 +21,8 @@ export class RenewalKeeper implements Keeper {
   #armedForMs = Number.POSITIVE_INFINITY;
   #renewalDueMs = Number.POSITIVE_INFINITY;
   #renewing = false;
+  /** No lease loses its trust before both of these instants. */
+  #trusted = { untilMonotonicMs: Number.POSITIVE_INFINITY, untilWallMs: Number.POSITIVE_INFINITY };
 
   /** The context is asked for when it is needed, for it holds this keeper. */
   constructor(context: () => Context) {
@@ -35,8 +37,10 @@ export class RenewalKeeper implements Keeper {
     const nowMs = this.#nowMs();
     if (this.#held.size === 0 && !this.#renewing) this.#renewalDueMs = nowMs + this.#intervalMs();
     this.#held.add(holding);
+    const trustedMs = holding.trustedForMs();
+    this.#trustFor(trustedMs);
     if (this.#renewing) return;
-    const dueMs = Math.min(this.#renewalDueMs, nowMs + holding.trustedForMs());
+    const dueMs = Math.min(this.#renewalDueMs, nowMs + trustedMs);
     if (dueMs < this.#armedForMs) this.#arm(dueMs);
   }
 
@@ -45,6 +49,33 @@ export class RenewalKeeper implements Keeper {
     this.#held.delete(holding);
     context.ports.registry.delete(context.registryKey(holding.facts.claim));
     if (this.#held.size === 0) this.#disarm();
+  }
+
+  glance(): void {
+    if (this.#held.size === 0) return;
+    const { clock } = this.#context().ports;
+    const { untilMonotonicMs, untilWallMs } = this.#trusted;
+    if (clock.monotonicMs() >= untilMonotonicMs || clock.wallMs() >= untilWallMs) this.#checkAll();
+  }
+
+  /** Checks every lease; answers for how long all that are not lost are trusted, in ms. */
+  #checkAll(): number {
+    let leastMs = Number.POSITIVE_INFINITY;
+    for (const holding of this.#held) {
+      if (holding.check() === undefined) leastMs = Math.min(leastMs, holding.trustedForMs());
+    }
+    this.#trusted = { untilMonotonicMs: Number.POSITIVE_INFINITY, untilWallMs: Number.POSITIVE_INFINITY };
+    this.#trustFor(leastMs);
+    return leastMs;
+  }
+
+  #trustFor(ms: number): void {
+    const { clock } = this.#context().ports;
+    const { untilMonotonicMs, untilWallMs } = this.#trusted;
+    this.#trusted = {
+      untilMonotonicMs: Math.min(untilMonotonicMs, clock.monotonicMs() + ms),
+      untilWallMs: Math.min(untilWallMs, clock.wallMs() + ms),
+    };
   }
 
   #nowMs(): number {
@@ -78,10 +109,7 @@ export class RenewalKeeper implements Keeper {
       if (await this.#renewAll()) this.#renewalDueMs = this.#nowMs() + LOCKED_AGAIN_MS;
       this.#renewing = false;
     }
-    let dueMs = this.#renewalDueMs;
-    for (const holding of this.#held) {
-      if (holding.check() === undefined) dueMs = Math.min(dueMs, this.#nowMs() + holding.trustedForMs());
-    }
+    const dueMs = Math.min(this.#renewalDueMs, this.#nowMs() + this.#checkAll());
     if (this.#held.size > 0) this.#arm(dueMs);
   }
 

@@ -5,19 +5,14 @@ import type { Holder } from '../core/holder.js';
 import { checkId, type IdValue } from '../core/id.js';
 import { checkLimit } from '../core/limit.js';
 import { shown } from '../core/shown.js';
-import type { VerdictReason } from '../core/verdict.js';
+import type { Judgement } from '../core/verdict.js';
 import { readAllJudged, readJudgedOf } from '../evidence/read-holder.js';
 import { reclaim } from '../evidence/reclaim.js';
 import type { Shape } from '../shape.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 
 /** A dead owner's lease that this call deleted. */
-export interface Reclaimed {
-  /** The owner as it was read. */
-  readonly holder: Holder;
-  /** The evidence of its death. */
-  readonly reason: VerdictReason;
-}
+export interface Reclaimed extends Holder, Judgement {}
 
 /** What a pass over the leases did. */
 export interface ReclaimReport {
@@ -75,7 +70,7 @@ export async function reclaimStale(
       ? await reclaim(context, judged)
       : ok(false);
     if (deleted.isErr()) return err(deleted.error);
-    if (deleted.value) reclaimed.push(Object.freeze({ holder, reason: judgement.reason }));
+    if (deleted.value) reclaimed.push(Object.freeze({ ...holder, ...judgement }));
     else kept.push(holder);
   }
   return ok(Object.freeze({ reclaimed, kept }));

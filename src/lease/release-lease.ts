@@ -60,6 +60,7 @@ export async function release(context: Context, lease: Lease): Promise<Result<Re
   }
   const { holding } = secret;
   if (holding.released) return ok(ALREADY);
+  holding.check();
   const { taskId, claim } = lease;
   holding.facts.entry.phase = 'releasing';
   const deleted = await execute(context.session, context.leases.release({ taskId, claim }));

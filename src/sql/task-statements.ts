@@ -80,7 +80,8 @@ export function taskStatements(database: Database, dialect: Dialect, names: Task
       found = statement<WriteStage & ExtraColumns>(database, (p) => {
         const guard = kind === 'released' ? 'fenced' : kind;
         const update = sql`update ${tasks} set ${assignments(p, columns)} where ${condition(p, guard)}`;
-        if (kind !== 'released') return dialect.returning ? sql`${update} returning ${stage} as stage` : update;
+        if (kind !== 'released')
+          return dialect.returning && kind !== 'none' ? sql`${update} returning ${stage} as stage` : update;
         return sql`with written as (${update} returning ${stage} as stage), released as (delete from ${lease}
           where task_id = ${p.taskId} and claim = ${p.claim} and exists (select 1 from written)) select stage from written`;
       });

@@ -27,7 +27,8 @@ export async function writeUnfenced(context: Context, request: CheckedStageWrite
     const sent = await execute(context.session, query, guard === 'none' ? 'repeatable' : 'once');
     if (sent.isErr()) return err(sent.error);
     const lease = { ...UNLEASED, released: request.release };
-    if (changed(context.session, sent.value)) return won(context, request, sent.value.rows[0], lease);
+    if (changed(context.session, sent.value) || (guard === 'none' && (sent.value.count ?? 0n) > 0n))
+      return won(context, request, sent.value.rows[0], lease);
 
     const stage = await readStage(context, request);
     if (stage.isErr()) return err(stage.error);

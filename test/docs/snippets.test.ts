@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest';
+import { commentSnippets, compile, layOut, markdownSnippets } from './snippets.js';
+
+const sources = {
+  'README.md': markdownSnippets('README.md'),
+  'doc comments': commentSnippets('src'),
+};
+
+for (const [name, snippets] of Object.entries(sources)) {
+  describe(`the snippets of ${name}`, () => {
+    const laid = layOut(name.replaceAll(/\W/g, '-'), snippets);
+
+    test('are there', () => {
+      expect(laid.length).toBeGreaterThan(3);
+    });
+
+    test('compile as they stand', { timeout: 60_000 }, () => {
+      const said = compile(laid.map(({ file }) => file));
+      expect(
+        said.map((line) =>
+          line.replace(/^\S*?(\d+)\/snippet\.ts/, (_, index) => laid[Number(index)]?.snippet.at ?? '?'),
+        ),
+      ).toEqual([]);
+    });
+
+    test.each(laid)('$snippet.at runs', async ({ file }) => {
+      await expect(import(/* @vite-ignore */ file)).resolves.toBeDefined();
+    });
+  });
+}
+
+test('compile finds a snippet that does not fit the types', { timeout: 60_000 }, () => {
+  const planted = layOut('planted', [{ at: 'planted', code: 'const answer: number = "a string";' }]);
+  expect(compile(planted.map(({ file }) => file))).toEqual([
+    expect.stringContaining("Type 'string' is not assignable to type 'number'"),
+  ]);
+});
