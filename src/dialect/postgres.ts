@@ -46,7 +46,8 @@ export const postgresDialect: Dialect = Object.freeze<Dialect>({
     return sql<number>`cast(extract(epoch from (${at} || ${sql.lit(format === 'iso' ? '' : 'Z')})::timestamptz) * 1000 as bigint)`;
   },
 
-  least: (a, b) => sql<number>`least(${a}, ${b})`,
+  // Of bare placeholders the server would take the lesser text.
+  least: (a, b) => sql<number>`least((${a})::bigint, (${b})::bigint)`,
   sameText: (text, value) => sql<boolean>`${text} is not distinct from ${value}`,
   sameId: (_type, id, value) => sql<boolean>`${id} = ${value}`,
   readId: (_type, id) => id,
