@@ -34,8 +34,10 @@ export interface Settings {
 export interface Keeper {
   /** Takes a lease into care. */
   keep(holding: Holding): void;
-  /** Lets it go: its row is deleted, or left to expire. */
+  /** Lets it go: its row is deleted, or left to expire, and its claim is in use no more. */
   drop(holding: Holding): void;
+  /** Stops renewing a lease that was lost; its claim stays known until it is released. */
+  forsake(holding: Holding): void;
   /** Fires the signals that are due: called at every touch of the library, for timers may have slept. */
   glance(): void;
   /** Everything in care. */

@@ -50,9 +50,10 @@ export function grant(context: Context, { request, claim, entry }: Pending, row:
   entry.phase = 'held';
   const named = { taskId: jsonId(taskId), fencingToken, actor };
   const facts = { taskId, actor, claim, fencingToken, ttlMs, maxHoldMs, entry };
-  const holding = new Holding(facts, context.ports.clock, anchor, ({ reason }) =>
-    context.observer.tell('lease.lost', { ...named, reason }),
-  );
+  const holding: Holding = new Holding(facts, context.ports.clock, anchor, ({ reason }) => {
+    context.keeper.forsake(holding);
+    context.observer.tell('lease.lost', { ...named, reason });
+  });
   holding.follow(signal);
   context.keeper.keep(holding);
   const told = {

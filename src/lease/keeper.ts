@@ -1,5 +1,6 @@
 import type { Context, Keeper } from '../context.js';
 import { jsonId } from '../core/event.js';
+import { reasonOf } from '../core/fail.js';
 import type { ScheduledCall } from '../port/clock.js';
 import { anchorNow, type Holding } from '../runtime/holding.js';
 import { renewClaims } from './renew-claims.js';
@@ -35,19 +36,28 @@ export class RenewalKeeper implements Keeper {
 
   keep(holding: Holding): void {
     const nowMs = this.#nowMs();
+    const trustedMs = holding.trustedForMs();
     if (this.#held.size === 0 && !this.#renewing) this.#renewalDueMs = nowMs + this.#intervalMs();
     this.#held.add(holding);
-    const trustedMs = holding.trustedForMs();
     this.#trustFor(trustedMs);
-    if (this.#renewing) return;
-    const dueMs = Math.min(this.#renewalDueMs, nowMs + trustedMs);
+    const dueMs = Math.min(this.#renewing ? Number.POSITIVE_INFINITY : this.#renewalDueMs, nowMs + trustedMs);
     if (dueMs < this.#armedForMs) this.#arm(dueMs);
   }
 
   drop(holding: Holding): void {
     const context = this.#context();
-    this.#held.delete(holding);
     context.ports.registry.delete(context.registryKey(holding.facts.claim));
+    this.#leave(holding);
+  }
+
+  forsake(holding: Holding): void {
+    // Never seen committed, it is void: no row of it is anybody's.
+    if (holding.facts.entry.provisional) this.drop(holding);
+    else this.#leave(holding);
+  }
+
+  #leave(holding: Holding): void {
+    this.#held.delete(holding);
     if (this.#held.size === 0) this.#disarm();
   }
 
@@ -92,7 +102,7 @@ export class RenewalKeeper implements Keeper {
     this.#disarm();
     const delayMs = Math.max(1, Math.ceil(dueMs - this.#nowMs()));
     this.#armedForMs = dueMs;
-    this.#timer = this.#context().ports.clock.schedule(delayMs, () => void this.#tick());
+    this.#timer = this.#context().ports.clock.schedule(delayMs, () => this.#tick());
   }
 
   #disarm(): void {
@@ -101,16 +111,32 @@ export class RenewalKeeper implements Keeper {
     this.#armedForMs = Number.POSITIVE_INFINITY;
   }
 
-  async #tick(): Promise<void> {
+  #tick(): void {
     this.#disarm();
-    if (this.#nowMs() >= this.#renewalDueMs) {
-      this.#renewing = true;
-      this.#renewalDueMs = this.#nowMs() + this.#intervalMs();
-      if (await this.#renewAll()) this.#renewalDueMs = this.#nowMs() + LOCKED_AGAIN_MS;
+    if (!this.#renewing && this.#nowMs() >= this.#renewalDueMs) this.#beginRenewal();
+    this.#rearm();
+  }
+
+  /** The timer goes on while a renewal is in flight: one that hangs must not keep a holder from learning of it. */
+  #rearm(): void {
+    const trustedMs = this.#checkAll();
+    if (this.#held.size === 0) return;
+    this.#arm(Math.min(this.#renewing ? Number.POSITIVE_INFINITY : this.#renewalDueMs, this.#nowMs() + trustedMs));
+  }
+
+  #beginRenewal(): void {
+    this.#renewing = true;
+    this.#renewalDueMs = this.#nowMs() + this.#intervalMs();
+    const ended = (locked: boolean): void => {
       this.#renewing = false;
-    }
-    const dueMs = Math.min(this.#renewalDueMs, this.#nowMs() + this.#checkAll());
-    if (this.#held.size > 0) this.#arm(dueMs);
+      if (locked) this.#renewalDueMs = this.#nowMs() + LOCKED_AGAIN_MS;
+      this.#rearm();
+    };
+    this.#renewAll().then(ended, (cause: unknown) => {
+      const message = reasonOf(cause);
+      this.#context().observer.tell('lease.renewal-failed', { leases: this.#held.size, lateMs: 0, message });
+      ended(false);
+    });
   }
 
   /** Renews in chunks; true if some row was locked and is to be tried again at once. */

@@ -92,6 +92,7 @@ export class Holding {
     if (this.#lost === undefined) {
       const { taskId, fencingToken } = this.facts;
       this.#lost = leaseLost({ taskId, fencingToken, reason, ...(holder && { holder }) });
+      this.#unfollow?.();
       this.#onLost(this.#lost);
       this.abort(this.#lost);
     }
