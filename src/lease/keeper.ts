@@ -1,9 +1,9 @@
 import type { Context, Keeper } from '../context.js';
 import { jsonId } from '../core/event.js';
 import { reasonOf } from '../core/fail.js';
+import { renewClaims } from '../evidence/renew-claims.js';
 import type { ScheduledCall } from '../port/clock.js';
 import { anchorNow, type Holding } from '../runtime/holding.js';
-import { renewClaims } from './renew-claims.js';
 
 /** Claims in one renewal statement: 5,000 leases take ten statements a tick. */
 const CHUNK = 500;

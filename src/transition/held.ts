@@ -3,7 +3,7 @@ import type { Context } from '../context.js';
 import type { LeaseLost, NotEnoughTime, StoreFailure } from '../core/failure.js';
 import type { Lease } from '../core/lease.js';
 import { shown } from '../core/shown.js';
-import { checkEnsure, ensure } from '../lease/ensure-lease.js';
+import { checkEnsure, ensure } from '../evidence/ensure-lease.js';
 import { LeaseHandle, secretOf } from '../runtime/lease-handle.js';
 import type { Shape } from '../shape.js';
 import { checkStageWrite } from '../stage/stage-request.js';

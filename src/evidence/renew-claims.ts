@@ -2,10 +2,10 @@ import { err, ok, type Result } from 'neverthrow';
 import type { Context } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
-import { readJudgedOf } from '../evidence/read-holder.js';
 import type { Holding } from '../runtime/holding.js';
 import { execute } from '../sql/execute.js';
 import { demandInteger, readText } from '../sql/rows.js';
+import { readJudgedOf } from './read-holder.js';
 
 /** What a renewal found of one lease. */
 export type RenewalState =
