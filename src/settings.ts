@@ -1,7 +1,7 @@
 import type { Settings } from './context.js';
 import { checkText, type IdType } from './core/id.js';
 import { shown } from './core/shown.js';
-import type { StageMap } from './core/stages.js';
+import { checkStages, type StageMap } from './core/stages.js';
 import { checkTiming, DEFAULT_TIMING } from './core/timing.js';
 import { type Liveness, processAndHeartbeat } from './core/verdict.js';
 import type { Dialect, TimeFormat } from './dialect/dialect.js';
@@ -50,6 +50,7 @@ export function checkSettings({ tasks, lease = {}, liveness, timeFormat }: RawOp
   checkObject('tasks', tasks);
   for (const name of ['table', 'id', 'stage'] as const) checkText(`tasks.${name}`, tasks[name]);
   if (tasks.updatedAt !== undefined) checkText('tasks.updatedAt', tasks.updatedAt);
+  if (tasks.transitions !== undefined) checkStages('tasks.transitions', tasks.transitions);
   checkObject('lease', lease);
   const { table = 'transition_lease', schema, taskIdType = 'integer', runIdType = 'integer' } = lease;
   checkOwnName('lease.table', table);

@@ -27,16 +27,25 @@ export type Stages<M extends StageMap> = { readonly [From in keyof M]: readonly 
 export function defineStages<const M extends Readonly<Record<string, readonly (keyof M & string)[]>>>(
   stages: M,
 ): Stages<M> {
-  for (const [from, nexts] of Object.entries<readonly string[]>(stages)) {
+  checkStages('stages', stages);
+  for (const nexts of Object.values<readonly string[]>(stages)) Object.freeze(nexts);
+  return Object.freeze(stages);
+}
+
+/** Refuses a map with a move to a stage that it does not name. */
+export function checkStages(name: string, stages: unknown): asserts stages is StageMap {
+  if (typeof stages !== 'object' || stages === null)
+    throw new TypeError(`${name} must be an object, got ${shown(stages)}`);
+  for (const [from, nexts] of Object.entries(stages)) {
     checkText('a stage', from);
-    for (const next of nexts) {
-      if (!Object.hasOwn(stages, next)) {
+    if (!Array.isArray(nexts))
+      throw new TypeError(`the moves from stage ${shown(from)} must be an array, got ${shown(nexts)}`);
+    for (const next of nexts as readonly unknown[]) {
+      if (typeof next !== 'string' || !Object.hasOwn(stages, next)) {
         throw new RangeError(`stage ${shown(from)} leads to ${shown(next)}, which is not a stage of the map`);
       }
     }
-    Object.freeze(nexts);
   }
-  return Object.freeze(stages);
 }
 
 /** True if the map allows the move; a task without a stage may enter anywhere. */
