@@ -48,21 +48,22 @@ export function grant(context: Context, { request, claim, entry }: Pending, row:
   const { taskId, actor, stage, runId, ttlMs, maxHoldMs, signal } = request;
   const { fencingToken } = row;
   entry.phase = 'held';
-  const named = { taskId: jsonId(taskId), fencingToken, actor };
   const facts = { taskId, actor, claim, fencingToken, ttlMs, maxHoldMs, entry };
   const holding: Holding = new Holding(facts, context.ports.clock, anchor, ({ reason }) => {
     context.keeper.forsake(holding);
-    context.observer.tell('lease.lost', { ...named, reason });
+    context.observer.tell('lease.lost', { taskId: jsonId(taskId), fencingToken, actor, reason });
   });
   holding.follow(signal);
   context.keeper.keep(holding);
-  const told = {
+  context.observer.tell('lease.acquired', {
+    taskId: jsonId(taskId),
+    fencingToken,
+    actor,
     guarded: true,
     provisional: entry.provisional,
     stage: stage ?? null,
     runId: runId === null ? null : jsonId(runId),
-  };
-  context.observer.tell('lease.acquired', { ...named, ...told });
+  });
   const secret: LeaseSecret = { guarded: true, holding, home: context.root, dispose: () => release(context, lease) };
   const lease: LeaseHandle = new LeaseHandle({ taskId, actor, stage, runId, claim, guarded: true, ...row }, secret);
   return Object.freeze(lease);
