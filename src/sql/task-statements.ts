@@ -74,7 +74,7 @@ export function taskStatements(database: Database, dialect: Dialect, names: Task
 
   const prepared = (kind: StageGuard | 'released', set: ExtraColumns): Statement<WriteStage & ExtraColumns> => {
     const columns = Object.keys(set).sort();
-    const key = JSON.stringify([kind, columns]);
+    const key = columns.length === 0 ? kind : JSON.stringify([kind, columns]);
     let found = compiled.get(key);
     if (found === undefined) {
       found = statement<WriteStage & ExtraColumns>(database, (p) => {
