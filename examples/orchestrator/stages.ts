@@ -1,0 +1,16 @@
+import { defineStages } from 'transition-ownership';
+import type { Stage } from './database.js';
+
+/** The legal moves; the library refuses all others, and the compiler most of them. */
+export const transitions = defineStages({
+  'deploy-staging': ['deploy'],
+  deploy: ['done'],
+  done: [],
+});
+
+/** The irreversible steps between a stage and the next, in their order. */
+export const gates: Readonly<Record<Stage, readonly string[]>> = {
+  'deploy-staging': ['merge_pr', 'ratchet_coverage'],
+  deploy: ['rebuild_image', 'deploy_production'],
+  done: [],
+};
