@@ -1,0 +1,4 @@
+import { contract } from './contract.js';
+import { mysql } from './stores/mysql.js';
+
+contract(mysql);

@@ -1,0 +1,4 @@
+import { contract } from './contract.js';
+import { postgres } from './stores/postgres.js';
+
+contract(postgres);

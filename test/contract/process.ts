@@ -1,0 +1,96 @@
+import type { Kysely } from 'kysely';
+import {
+  createTransitionOwnership,
+  type EventType,
+  type OwnershipEvent,
+  type ProcessIdentity,
+  type ProcessSighting,
+} from 'transition-ownership';
+import { ManualTime } from '../rig/time.js';
+import { type ContractTables, hostile } from './store.js';
+
+type Mode = 'on' | 'draining' | 'off';
+
+/** What a process of a test may be told; the rest is as an application leaves it. */
+export interface ProcessOptions {
+  readonly mode?: Mode | (() => Mode);
+  readonly scope?: (question: { readonly taskId: unknown; readonly context: unknown }) => boolean;
+  readonly timeFormat?: 'sqlite-text' | 'iso' | 'epoch-ms' | 'native';
+  /** Where the lease table is, and its times. */
+  readonly lease?: {
+    readonly schema?: string | undefined;
+    readonly table?: string;
+    readonly ttlMs?: number;
+    readonly renewEveryMs?: number;
+    readonly maxHoldMs?: number;
+  };
+  readonly identity?: Partial<ProcessIdentity>;
+  /** What it sees of other pids. Default: it can tell nothing of them. */
+  readonly sight?: (pid: number) => ProcessSighting;
+}
+
+/** A process over a handle: its own identity, claims and local time, and everything that it told. */
+export type ContractProcess = ReturnType<typeof startProcess>;
+
+let started = 0;
+
+/** Starts a process over a handle. */
+export function startProcess(db: Kysely<ContractTables>, options: ProcessOptions = {}) {
+  started += 1;
+  const { lease = {}, sight = (): ProcessSighting => ({ state: 'unknown', start: null }), ...rest } = options;
+  const events: OwnershipEvent[] = [];
+  const waiting = new Map<EventType, (() => void)[]>();
+  const time = new ManualTime();
+  const identity: ProcessIdentity = {
+    bootId: `boot-${started}`,
+    pid: 1000 + started,
+    start: `start-${started}`,
+    host: 'one-host',
+    ...options.identity,
+  };
+  const common = {
+    ...rest,
+    db,
+    identity,
+    registry: new Map(),
+    clock: time.clock('process'),
+    processes: { sight },
+    onEvent: (event: OwnershipEvent): void => {
+      events.push(event);
+      for (const wake of waiting.get(event.type)?.splice(0) ?? []) wake();
+    },
+  };
+  return {
+    db,
+    identity,
+    time,
+    /** What it told of one type, oldest first. */
+    told: <T extends EventType>(type: T) =>
+      events.filter((event): event is Extract<OwnershipEvent, { type: T }> => event.type === type),
+    /** Resolves at the next event of a type. */
+    next: (type: EventType) =>
+      new Promise<void>((resolve) => {
+        waiting.set(type, [...(waiting.get(type) ?? []), resolve]);
+      }),
+    ownership: createTransitionOwnership({
+      ...common,
+      tasks: { table: 'tasks', id: 'id', stage: 'stage', updatedAt: 'updated_at' },
+      lease,
+    }),
+    bigOwnership: createTransitionOwnership({
+      ...common,
+      tasks: { table: 'big_tasks', id: 'id', stage: 'stage', updatedAt: 'updated_at' },
+      lease: { ...lease, table: 'big_lease', taskIdType: 'bigint', runIdType: 'text' },
+    }),
+    textOwnership: createTransitionOwnership({
+      ...common,
+      tasks: { table: 'text_tasks', id: 'id', stage: 'stage', updatedAt: 'updated_at' },
+      lease: { ...lease, table: 'text_lease', taskIdType: 'text', runIdType: 'bigint' },
+    }),
+    hostileOwnership: createTransitionOwnership({
+      ...common,
+      tasks: { table: hostile.table, id: hostile.id, stage: hostile.stage, updatedAt: hostile.updatedAt },
+      lease: { ...lease, table: 'select' },
+    }),
+  };
+}

@@ -1,0 +1,4 @@
+import { contract } from './contract.js';
+import { sqliteFile } from './stores/sqlite.js';
+
+contract(sqliteFile);

@@ -1,0 +1,4 @@
+import { contract } from './contract.js';
+import { sqliteMemory } from './stores/sqlite.js';
+
+contract(sqliteMemory);

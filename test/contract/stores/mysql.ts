@@ -1,0 +1,63 @@
+import { Kysely, MysqlDialect } from 'kysely';
+import { type ConnectionOptions, createPool, type Pool, type PoolOptions } from 'mysql2';
+import { createConnection } from 'mysql2/promise';
+import { type ContractStore, type ContractTables, serverUrl } from '../store.js';
+
+const { url, missing } = serverUrl('TEST_MYSQL_URL');
+
+/** The types of the caller's columns on MySQL and MariaDB: text in the usual collation, which sees no case. */
+export const mysqlColumns = { integer: 'bigint', text: 'varchar(255)', instant: 'datetime(3)' } as const;
+
+/** How a database of the server is reached. */
+export function mysqlAddress(database?: string): ConnectionOptions {
+  const { hostname, port, username, password } = new URL(url);
+  return {
+    host: hostname,
+    port: Number(port),
+    user: decodeURIComponent(username),
+    password: decodeURIComponent(password),
+    ...(database !== undefined && { database }),
+  };
+}
+
+/** Opens a pool. */
+export function mysqlPool(database: string, options: PoolOptions = {}): Pool {
+  return createPool({ ...mysqlAddress(database), connectionLimit: 4, ...options });
+}
+
+/** Makes the databases of a test, empty. */
+export async function makeDatabases(...databases: readonly string[]): Promise<() => Promise<void>> {
+  const run = async (texts: readonly string[]): Promise<void> => {
+    const connection = await createConnection(mysqlAddress());
+    for (const text of texts) await connection.query(text);
+    await connection.end();
+  };
+  const drop = databases.map((database) => `drop database if exists ${database}`);
+  await run([...drop, ...databases.map((database) => `create database ${database}`)]);
+  return () => run(drop);
+}
+
+function mysqlBy(name: string, database: string, options: PoolOptions): ContractStore {
+  return {
+    name,
+    missing,
+    columns: mysqlColumns,
+    schema: `${database}_other`,
+    open: async () => {
+      const drop = await makeDatabases(database, `${database}_other`);
+      return {
+        connect: () =>
+          new Kysely<ContractTables>({ dialect: new MysqlDialect({ pool: mysqlPool(database, options) }) }),
+        close: drop,
+      };
+    },
+  };
+}
+
+/** MySQL or MariaDB by mysql2, as it comes: it counts the rows that matched. */
+export const mysql = mysqlBy('MySQL by mysql2', 'contract', {});
+
+/** The same, counting the rows that changed: a write that changes nothing looks like one that met nothing. */
+export const mysqlChangedRows = mysqlBy('MySQL by mysql2 without FOUND_ROWS', 'contract_changed', {
+  flags: ['-FOUND_ROWS'],
+});

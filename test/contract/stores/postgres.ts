@@ -1,0 +1,52 @@
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import { type ContractStore, type ContractTables, serverUrl } from '../store.js';
+
+const { url, missing } = serverUrl('TEST_POSTGRES_URL');
+
+/** The types of the caller's columns on PostgreSQL. */
+export const postgresColumns = { integer: 'bigint', text: 'text', instant: 'timestamptz' } as const;
+
+/** Integers as numbers: callers who type their ids as numbers read them as numbers. */
+const types = {
+  getTypeParser: (oid: number, format?: 'text') =>
+    oid === 20
+      ? (text: string) => (Number.isSafeInteger(Number(text)) ? Number(text) : text)
+      : pg.types.getTypeParser(oid, format),
+} as pg.CustomTypesConfig;
+
+/** Opens a pool whose sessions see a schema; what breaks while it is idle is not told to the process. */
+export function postgresPool(schema: string, config: pg.PoolConfig = {}): pg.Pool {
+  const pool = new pg.Pool({ connectionString: url, options: `-c search_path=${schema}`, types, ...config });
+  pool.on('error', () => {});
+  return pool;
+}
+
+/** Makes the schemas of a test, empty. */
+export async function makeSchemas(...schemas: readonly string[]): Promise<() => Promise<void>> {
+  const drop = schemas.map((schema) => `drop schema if exists ${schema} cascade`).join(';');
+  const run = async (text: string): Promise<void> => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query(text);
+    await client.end();
+  };
+  await run(`${drop};${schemas.map((schema) => `create schema ${schema}`).join(';')}`);
+  return () => run(drop);
+}
+
+/** PostgreSQL by pg, each process with a pool of its own. */
+export const postgres: ContractStore = {
+  name: 'PostgreSQL by pg',
+  missing,
+  columns: postgresColumns,
+  schema: 'contract_other',
+  open: async () => {
+    const drop = await makeSchemas('contract', 'contract_other');
+    return {
+      connect: () =>
+        new Kysely<ContractTables>({ dialect: new PostgresDialect({ pool: postgresPool('contract', { max: 4 }) }) }),
+      close: drop,
+    };
+  },
+};
