@@ -83,7 +83,10 @@ export function notEnoughTime(neededMs: number, remainingMs: number): NotEnoughT
 
 /** The stage had moved. */
 export function lostRace<S>(taskId: IdValue, expected: S, actual: S): LostRace<S> {
-  const message = `Task ${shown(taskId)} was expected in stage ${shown(expected)} and is in ${shown(actual)}.`;
+  const message =
+    expected === actual
+      ? `Task ${shown(taskId)} is in stage ${shown(actual)} as expected, and yet the write changed nothing: a trigger or rule stopped it.`
+      : `Task ${shown(taskId)} was expected in stage ${shown(expected)} and is in ${shown(actual)}.`;
   return frozen({ type: 'lost-race', message, taskId, expected, actual });
 }
 

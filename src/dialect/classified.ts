@@ -11,14 +11,43 @@ export function unknownOutcome(kind: StoreFailureKind, retryable: boolean): Clas
   return Object.freeze({ kind, retryable, outcome: 'unknown' });
 }
 
-/** The code that a driver gave its error, or the empty string. */
-export function codeOf(error: unknown): string {
+/** What a code or a message means. */
+export type Rule = readonly [pattern: RegExp, means: Classified];
+
+/** What a driver says of its errors, by code and, where there is none, by its words. */
+export interface Rules {
+  readonly codes: readonly Rule[];
+  readonly messages: readonly Rule[];
+}
+
+/** What every driver over a socket, and Kysely itself, may say; a driver's own rules come first. */
+const COMMON: Rules = {
+  codes: [
+    [/^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/, notApplied('connection', true)],
+    [
+      /^(ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|ENOTCONN|EHOSTUNREACH|ENETUNREACH)$/,
+      unknownOutcome('connection', true),
+    ],
+  ],
+  messages: [[/driver has already been destroyed/, notApplied('connection', false)]],
+};
+
+const UNHEARD_OF = unknownOutcome('other', false);
+
+/** Makes the classifier of a driver: an error that no rule knows may have been thrown after the statement ran. */
+export function classifier({ codes, messages }: Rules): (error: unknown) => Classified {
+  const byCode = [...codes, ...COMMON.codes];
+  const byMessage = [...messages, ...COMMON.messages];
+  return (error) => {
+    const code = codeOf(error);
+    const message = error instanceof Error ? error.message : String(error);
+    const rule = byCode.find(([pattern]) => pattern.test(code)) ?? byMessage.find(([pattern]) => pattern.test(message));
+    return rule?.[1] ?? UNHEARD_OF;
+  };
+}
+
+function codeOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
     ? error.code
     : '';
-}
-
-/** The words of an error. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,0 +1,145 @@
+import { describeFailure, type Failure, type Holder, toError } from 'transition-ownership';
+import { describe, expect, test } from 'vitest';
+import * as fail from '../../src/core/fail.js';
+
+const holder: Holder = {
+  taskId: 7,
+  fencingToken: 12,
+  claim: 'claim',
+  actor: 'monitor',
+  pid: 4711,
+  bootId: 'boot',
+  host: 'host',
+  start: 'start',
+  runId: null,
+  stage: 'deploy',
+  acquiredAtMs: 1,
+  expiresAtMs: 2,
+  ttlMs: 1,
+  deadlineAtMs: 3,
+};
+const cause = new Error('connect ECONNREFUSED');
+
+/** Every failure, with the sentence that it carries and the paragraph for people. */
+const failures: readonly (readonly [failure: Failure, message: string, advice: string])[] = [
+  [
+    fail.leaseBusy(7, holder, { verdict: 'live', reason: 'process-alive' }),
+    'Task 7 is held by monitor (token 12, pid 4711): live, process-alive.',
+    'Defer: the transition belongs to monitor (token 12, pid 4711) until it releases, expires or is proved dead.',
+  ],
+  [
+    fail.leaseBusy('a', { ...holder, pid: null }, { verdict: 'unknown', reason: 'unreadable' }),
+    'Task "a" is held by monitor (token 12): unknown, unreadable.',
+    'Defer: the transition belongs to monitor (token 12) until it releases, expires or is proved dead.',
+  ],
+  [fail.leaseContended(7n), 'Task 7n changed hands at every try.', 'Defer, and try again later.'],
+  [
+    fail.notGranting('draining'),
+    'No lease is granted while the mode is draining.',
+    'Holders go on; ask again when the mode is on, or with another ownership.',
+  ],
+  [
+    fail.notGranting('closed'),
+    'No lease is granted: the ownership is closed.',
+    'Holders go on; ask again when the mode is on, or with another ownership.',
+  ],
+  [
+    fail.notGranting('aborted'),
+    'No lease was asked for: the signal of the request had fired.',
+    'Holders go on; ask again when the mode is on, or with another ownership.',
+  ],
+  ...(
+    [
+      ['superseded', 'another owner holds it now'],
+      ['gone', 'its row is gone'],
+      ['over-budget', 'its hold passed maxHoldMs'],
+      ['unverifiable', 'no renewal could be verified in time'],
+    ] as const
+  ).map(
+    ([reason, why]) =>
+      [
+        fail.leaseLost({ taskId: 7, fencingToken: 12, reason }),
+        `The lease 12 on task 7 was lost: ${why}.`,
+        'Stop now and start nothing irreversible; the fenced stage write refuses what comes too late.',
+      ] as const,
+  ),
+  [
+    fail.notEnoughTime(5_000, 900),
+    'The lease has 900 ms left and the step needs 5000 ms.',
+    'Do not start the step: the lease could end in the middle of it.',
+  ],
+  [
+    fail.lostRace(7, 'deploy', 'done'),
+    'Task 7 was expected in stage "deploy" and is in "done".',
+    'Nothing was written; whoever moved the stage owns what follows.',
+  ],
+  [
+    fail.lostRace(7, null, 'done'),
+    'Task 7 was expected in stage null and is in "done".',
+    'Nothing was written; whoever moved the stage owns what follows.',
+  ],
+  [
+    fail.lostRace(7, 'deploy', 'deploy'),
+    'Task 7 is in stage "deploy" as expected, and yet the write changed nothing: a trigger or rule stopped it.',
+    'Nothing was written; whoever moved the stage owns what follows.',
+  ],
+  [fail.taskNotFound(7), 'There is no task 7.', 'Nothing was written.'],
+  [
+    fail.illegalTransition(7, 'done', 'deploy'),
+    'Task 7 may not go from "done" to "deploy".',
+    'No statement was sent; see the map given to defineStages.',
+  ],
+  [
+    fail.handlerFailed(cause),
+    'The handler threw: connect ECONNREFUSED',
+    'The lease was released; the cause is in `cause`.',
+  ],
+  [fail.handlerFailed('text'), 'The handler threw: "text"', 'The lease was released; the cause is in `cause`.'],
+  [
+    fail.storeFailure({ kind: 'connection', retryable: true, outcome: 'unknown', cause }),
+    'The store failed (connection, the outcome is unknown): connect ECONNREFUSED',
+    'The same call may succeed later.',
+  ],
+  [
+    fail.storeFailure({ kind: 'schema', retryable: false, outcome: 'not-applied', cause: null }),
+    'The store failed (schema, nothing was applied): null',
+    'Trying again will not help before the cause, in `cause`, is mended.',
+  ],
+  [
+    fail.tokenMismatch(holder, 11),
+    'Token 11 does not hold the task: monitor (token 12, pid 4711) does.',
+    'Nothing was released; look again and name the present token if that one is meant.',
+  ],
+  [fail.alreadyFree(7), 'Task 7 is held by nobody.', 'There is nothing to release.'],
+];
+
+describe('a failure', () => {
+  test.each(failures)('%o is frozen, and says in one sentence: %s', (failure, message) => {
+    expect(failure.message).toBe(message);
+    expect(Object.isFrozen(failure)).toBe(true);
+  });
+});
+
+describe('describeFailure', () => {
+  test.each(failures)('%o: its message, and what to do', (failure, message, advice) => {
+    expect(describeFailure(failure)).toBe(`${message} ${advice}`);
+  });
+});
+
+describe('toError', () => {
+  test.each(failures)('%o becomes an Error of its name', (failure, message) => {
+    const error = toError(failure);
+    expect(error).toBeInstanceOf(Error);
+    expect(error).toMatchObject({ name: failure.type, message, failure });
+    expect(error.cause).toBe('cause' in failure ? failure.cause : undefined);
+    expect(error.stack).toContain('failure.test');
+  });
+});
+
+test('a loss that carries what the handler returned keeps everything else', () => {
+  const lost = fail.leaseLost({ taskId: 7, fencingToken: 12, reason: 'superseded', holder });
+  expect(fail.withValue(lost, 42)).toEqual({ ...lost, value: 42 });
+  expect(Object.isFrozen(fail.withValue(lost, 42))).toBe(true);
+  expect('value' in lost).toBe(false);
+  expect('holder' in fail.leaseLost({ taskId: 7, fencingToken: 12, reason: 'gone' })).toBe(false);
+});
