@@ -12,11 +12,19 @@ import type { Shape } from '../shape.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { type Held, hold } from './held.js';
 
-/** The value of what a handler returned: a plain value, or that of a result. */
-export type HandledValue<R> = Awaited<R> extends Result<infer T, unknown> ? T : Awaited<R>;
+/** The value of what a handler returned: a plain value, or that of a result; `never` if it always throws. */
+export type HandledValue<R> = [Awaited<R>] extends [never]
+  ? never
+  : Awaited<R> extends Result<infer T, unknown>
+    ? T
+    : Awaited<R>;
 
 /** The error of what a handler returned; `never` for a plain value. */
-export type HandledError<R> = Awaited<R> extends Result<unknown, infer E> ? E : never;
+export type HandledError<R> = [Awaited<R>] extends [never]
+  ? never
+  : Awaited<R> extends Result<unknown, infer E>
+    ? E
+    : never;
 
 /** Why a transition did not end as its handler meant it to. */
 export type TransitionFailure<R> =
