@@ -72,11 +72,12 @@ export async function acquire(
 
   const pending = enterClaim(context, request);
   const acquired = await insertOrReclaim(context, pending);
-  if (acquired.isOk() && context.closing.begun) {
+  if (acquired.isOk()) {
+    const tooLate = refusalOf(context, request);
+    if (tooLate === undefined) return acquired;
     void (await release(context, acquired.value));
-    return err(notGranting('closed'));
+    return err(tooLate);
   }
-  if (acquired.isOk()) return acquired;
   leaveClaim(context, pending.claim);
   if (acquired.error.type === 'store-failure' && request.proceedUnguarded) {
     return ok(grantUnguarded(context, request, 'store-failed'));
@@ -101,7 +102,7 @@ async function insertOrReclaim(
     if (refusal !== undefined) return err(refusal);
     const anchor = anchorNow(context.ports.clock);
     const inserted = await execute(context.session, context.leases.insert(parameters));
-    if (inserted.isErr()) return err(inserted.error);
+    if (inserted.isErr()) return findOwn(context, pending, inserted.error);
     const row = inserted.value.rows[0];
     if (row !== undefined) return ok(grant(context, pending, readGranted(row), anchor));
 
@@ -118,6 +119,19 @@ async function insertOrReclaim(
   return err(leaseContended(request.taskId));
 }
 
+/** A broken insert may have left its row all the same: the claim tells. */
+async function findOwn(
+  context: Context,
+  pending: Pending,
+  failure: StoreFailure,
+): Promise<Result<Lease, StoreFailure>> {
+  if (failure.outcome !== 'unknown' || context.session.inTransaction) return err(failure);
+  const askedAt = anchorNow(context.ports.clock);
+  const read = await readJudged(context, pending.request.taskId);
+  const judged = read.unwrapOr(null);
+  return judged?.holder.claim === pending.claim ? ok(adopt(context, pending, judged, askedAt)) : err(failure);
+}
+
 /** The facts of an inserted row. */
 export function readGranted(row: Row): GrantedRow {
   return {
@@ -129,19 +143,20 @@ export function readGranted(row: Row): GrantedRow {
 }
 
 /**
- * Our own row, found by reading: its reply was lost, or the database gives none. Trust is anchored so that
- * it ends when the time that the row had left has passed since we asked.
+ * Our own row, found by reading: its reply was lost, or the database gives none. Nobody renewed it yet, so the
+ * time that it has stood there when it was read is spent: trust is anchored that long before we asked.
  */
 export function adopt(context: Context, pending: Pending, { holder, nowMs }: Judged, askedAt: Anchor): Lease {
-  const { fencingToken, acquiredAtMs, expiresAtMs, deadlineAtMs } = holder;
+  const { fencingToken } = holder;
   const { ttlMs, maxHoldMs } = pending.request;
+  const acquiredAtMs = holder.acquiredAtMs ?? nowMs;
   const row = {
     fencingToken,
-    acquiredAtMs: acquiredAtMs ?? nowMs,
-    expiresAtMs: expiresAtMs ?? nowMs,
-    deadlineAtMs: deadlineAtMs ?? nowMs + maxHoldMs,
+    acquiredAtMs,
+    expiresAtMs: holder.expiresAtMs ?? acquiredAtMs + Math.min(ttlMs, maxHoldMs),
+    deadlineAtMs: holder.deadlineAtMs ?? acquiredAtMs + maxHoldMs,
   };
-  const spentMs = Math.max(0, ttlMs - (row.expiresAtMs - nowMs));
+  const spentMs = Math.max(0, nowMs - acquiredAtMs);
   const anchor = { monotonicMs: askedAt.monotonicMs - spentMs, wallMs: askedAt.wallMs - spentMs };
   return grant(context, pending, row, anchor);
 }

@@ -21,7 +21,7 @@ export interface Answer {
 export type Repeat = 'repeatable' | 'once';
 
 const MOST_TRIES = 12;
-const MOST_TRIES_AFTER_LOST_REPLY = 4;
+const MOST_LOST_REPLIES = 4;
 const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 250;
 
@@ -36,19 +36,19 @@ export async function execute(
   query: CompiledQuery,
   repeat: Repeat = 'repeatable',
 ): Promise<Result<Answer, StoreFailure>> {
-  let repeated = false;
+  let lostReplies = 0;
   for (let tries = 1; ; tries += 1) {
     const sent = session.turnstile
       ? await session.turnstile.pass(() => send(session, query))
       : await send(session, query);
-    if (sent.isOk()) return repeated ? ok({ ...sent.value, repeated }) : sent;
+    if (sent.isOk()) return lostReplies > 0 ? ok({ ...sent.value, repeated: true }) : sent;
     const { kind, retryable, outcome, cause } = sent.error;
     const replyLost = outcome === 'unknown';
     const again = retryable && !session.inTransaction && (!replyLost || repeat === 'repeatable');
-    repeated ||= replyLost;
-    if (!again || tries >= (replyLost ? MOST_TRIES_AFTER_LOST_REPLY : MOST_TRIES)) {
+    if (replyLost) lostReplies += 1;
+    if (!again || tries >= MOST_TRIES || lostReplies >= MOST_LOST_REPLIES) {
       const failure =
-        repeated && !replyLost ? storeFailure({ kind, retryable, outcome: 'unknown', cause }) : sent.error;
+        lostReplies > 0 && !replyLost ? storeFailure({ kind, retryable, outcome: 'unknown', cause }) : sent.error;
       session.observer.tell('store.failed', { kind, retryable, outcome: failure.outcome, message: failure.message });
       return err(failure);
     }

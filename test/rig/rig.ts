@@ -150,6 +150,7 @@ export class Rig implements AsyncDisposable {
   readonly options: RigOptions;
   readonly file: string;
   started = 0;
+  #outside: BetterSqlite3.Database | undefined;
   readonly #folder = mkdtempSync(join(tmpdir(), 'ownership-'));
   readonly #processes: TestProcess[] = [];
 
@@ -167,8 +168,34 @@ export class Rig implements AsyncDisposable {
     return process;
   }
 
+  /** Runs a statement past every process, as somebody with a database shell would. */
+  run(text: string, ...parameters: unknown[]): void {
+    this.#handle.prepare(text).run(...parameters);
+  }
+
+  /** Reads rows past every process. */
+  read(text: string, ...parameters: unknown[]): Record<string, unknown>[] {
+    return this.#handle.prepare(text).all(...parameters) as Record<string, unknown>[];
+  }
+
+  /** The rows of the lease table, oldest first. */
+  leases(): Record<string, unknown>[] {
+    return this.read('select * from transition_lease order by fencing_token');
+  }
+
+  /** One task as it stands. */
+  task(id: number): Record<string, unknown> | undefined {
+    return this.read('select * from tasks where id = ?', id)[0];
+  }
+
+  get #handle(): BetterSqlite3.Database {
+    this.#outside ??= open(this);
+    return this.#outside;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const process of this.#processes) await process[Symbol.asyncDispose]();
+    this.#outside?.close();
     rmSync(this.#folder, { recursive: true });
   }
 }
