@@ -1,0 +1,59 @@
+import { CompiledQuery } from 'kysely';
+import { say, standStill } from './line.js';
+import type { Pass } from './passing.js';
+import type { Setup } from './setup.js';
+
+/** Where the statements of a child are counted, mutated, held up, and where it dies. */
+export class Gate {
+  /** Statements so far. */
+  count = 0;
+  readonly #setup: Setup;
+  #standing: RegExp | undefined;
+  #proceed: (() => void) | undefined;
+
+  constructor(setup: Setup) {
+    this.#setup = setup;
+    if (setup.standStillAfter !== undefined) this.#standing = new RegExp(setup.standStillAfter);
+  }
+
+  readonly pass: Pass = async (query, send) => {
+    const { killAt, parkBefore } = this.#setup;
+    this.count += 1;
+    const dying = this.count === killAt?.statement ? killAt.when : 'never';
+    if (parkBefore !== undefined && new RegExp(parkBefore).test(query.sql)) await this.#park(query.sql);
+    if (dying === 'before') die(query.sql);
+    const answer = await send(this.#mutated(query));
+    if (dying === 'after') die(query.sql);
+    if (this.#standing?.test(query.sql) === true) {
+      this.#standing = undefined;
+      standStill();
+    }
+    return answer;
+  };
+
+  /** Lets the parked statement go on. */
+  proceed(): void {
+    if (this.#proceed === undefined) throw new Error('no statement is parked');
+    this.#proceed();
+    this.#proceed = undefined;
+  }
+
+  #park(sql: string): Promise<void> {
+    return new Promise((resolve) => {
+      this.#proceed = resolve;
+      say({ said: 'parked', sql });
+    });
+  }
+
+  #mutated(query: CompiledQuery): CompiledQuery {
+    const { mutant } = this.#setup;
+    if (mutant === undefined || !query.sql.includes(mutant[0])) return query;
+    return CompiledQuery.raw(query.sql.replace(...mutant), [...query.parameters]);
+  }
+}
+
+function die(sql: string): never {
+  say({ said: 'dying', sql });
+  process.kill(process.pid, 'SIGKILL');
+  for (;;); // The signal arrives before the next statement could be sent.
+}

@@ -1,0 +1,21 @@
+/** What a test asks a child to be; handed over as its only argument. */
+export interface Setup {
+  readonly file: string;
+  readonly ttlMs?: number;
+  readonly renewEveryMs?: number;
+  readonly busyTimeoutMs?: number;
+  readonly synchronous?: 'full' | 'normal';
+  /** `heartbeat-only`: pids prove nothing. */
+  readonly liveness?: 'heartbeat-only';
+  readonly mode?: 'off';
+  /** Replaces the host scope of the process, and only that. */
+  readonly host?: string;
+  /** Dies by SIGKILL before or after its n-th statement, counted from 1. */
+  readonly killAt?: { readonly statement: number; readonly when: 'before' | 'after' };
+  /** Each statement that matches says `parked` and waits for `proceed`. */
+  readonly parkBefore?: string;
+  /** Stops itself after the first statement that matches, its answer not yet delivered, until SIGCONT. */
+  readonly standStillAfter?: string;
+  /** A SQL mutant: in each statement the first text is replaced by the second. */
+  readonly mutant?: readonly [text: string, replacement: string];
+}

@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'vitest';
+import { type Child, start } from './children.js';
+import { firstShape, type Look, newFile } from './file.js';
+
+/** What a child is made to do until it dies, and what a fresh process does then. */
+interface Scenario {
+  readonly title: string;
+  readonly prepare: () => Promise<Look>;
+  readonly work: (child: Child) => Promise<unknown>;
+  readonly recover: (child: Child) => Promise<unknown>;
+  /** What must hold right after a kill, whatever the statement was. */
+  readonly afterKill: (file: Look) => void;
+  readonly atEnd: (file: Look) => void;
+  /** The statements that the work has, by their first words. */
+  readonly statements: readonly string[];
+}
+
+async function withSchema(): Promise<Look> {
+  const file = newFile();
+  const child = start({ file: file.path });
+  await child.call('schema');
+  await child.call('destroy');
+  return file;
+}
+
+async function withDeadOwner(): Promise<Look> {
+  const file = await withSchema();
+  const owner = start({ file: file.path });
+  await owner.call('acquire', { taskId: 1, actor: 'monitor', stage: 'deploy' });
+  await owner.kill();
+  return file;
+}
+
+async function withFirstShape(): Promise<Look> {
+  const file = newFile();
+  file.run(`${firstShape}; insert into transition_lease (task_id, owner) values (7, 'monitor'), (8, 'reaper')`);
+  return file;
+}
+
+function doneOnce(file: Look): void {
+  expect(file.task()).toEqual({ stage: 'done', count: 1 });
+  expect(file.account()).toEqual([{ task: 1, was: 'deploy', is_now: 'done' }]);
+  expect(file.effects()).toHaveLength(1);
+  expect(file.leases()).toEqual([]);
+}
+
+function upgraded(file: Look): void {
+  expect(file.leases()).toEqual([
+    { task_id: 7, owner: 'monitor', fencing_token: 1 },
+    { task_id: 8, owner: 'reaper', fencing_token: 2 },
+  ]);
+  expect(file.rows(`select name from sqlite_schema where name like 'transition_lease_%'`)).toEqual([]);
+}
+
+const scenarios: readonly Scenario[] = [
+  {
+    title: 'a transition whose stage write and release are two commits',
+    prepare: withSchema,
+    work: (child) => child.call('transition', { taskId: 1 }),
+    recover: (child) => child.call('recover', { taskId: 1 }),
+    afterKill: () => undefined,
+    atEnd: doneOnce,
+    statements: ['select', 'insert', 'update', 'delete'],
+  },
+  {
+    title: 'a transition whose stage write and release are one commit',
+    prepare: withSchema,
+    work: (child) => child.call('transition', { taskId: 1, release: true }),
+    recover: (child) => child.call('recover', { taskId: 1, release: true }),
+    afterKill: (file) => {
+      const done = file.rows(`select 1 from tasks where stage = 'done'`).length;
+      if (done === 1) expect(file.leases()).toEqual([]);
+    },
+    atEnd: doneOnce,
+    statements: ['select', 'insert', 'begin', 'update', 'delete', 'commit'],
+  },
+  {
+    title: 'a transition over the lease of a dead owner',
+    prepare: withDeadOwner,
+    work: (child) => child.call('transition', { taskId: 1 }),
+    recover: (child) => child.call('recover', { taskId: 1 }),
+    afterKill: () => undefined,
+    atEnd: doneOnce,
+    statements: ['select', 'insert', 'select', 'delete', 'insert', 'update', 'delete'],
+  },
+  {
+    title: 'the creation of the schema',
+    prepare: async () => newFile(),
+    work: (child) => child.call('schema'),
+    recover: (child) => child.call('schema'),
+    afterKill: () => undefined,
+    atEnd: (file) => expect(file.leases()).toEqual([]),
+    statements: ['select', 'begin', 'select', 'create', 'commit'],
+  },
+  {
+    title: 'the upgrade of a lease table of the first shape',
+    prepare: withFirstShape,
+    work: (child) => child.call('schema'),
+    recover: (child) => child.call('schema'),
+    afterKill: (file) => expect(file.rows('select task_id from transition_lease order by 1')).toHaveLength(2),
+    atEnd: upgraded,
+    statements: ['select', 'begin', 'select', 'drop', 'drop', 'create', 'insert', 'drop', 'alter', 'commit'],
+  },
+];
+
+/** Kills the child at every statement in turn, recovers each time, until the child comes through alive. */
+async function killAtEvery(scenario: Scenario, when: 'before' | 'after', prepared: Look): Promise<string[]> {
+  const died: string[] = [];
+  for (let statement = 1; ; statement += 1) {
+    const file = prepared.copy();
+    const child = start({ file: file.path, killAt: { statement, when } });
+    const survived = await scenario.work(child).then(
+      () => true,
+      () => false,
+    );
+    if (!survived) {
+      expect(await child.ended).toEqual({ code: null, signal: 'SIGKILL' });
+      died.push(/\w+/.exec(String((await child.said('dying'))['sql']))?.[0] ?? '');
+      scenario.afterKill(file);
+      const fresh = start({ file: file.path });
+      await scenario.recover(fresh);
+      await fresh.kill();
+    }
+    scenario.atEnd(file);
+    if (survived) return died;
+  }
+}
+
+describe.each(scenarios)('SIGKILL at every statement of $title', (scenario) => {
+  test.each(['before', 'after'] as const)('%s it: a fresh process brings it to the same end', async (when) => {
+    const died = await killAtEvery(scenario, when, await scenario.prepare());
+    expect(died).toEqual(scenario.statements);
+  });
+});
+
+describe('without the guard the same scenario goes wrong', () => {
+  test('two commits: a kill between them leaves the task done and owned', async () => {
+    const file = await withSchema();
+    const child = start({ file: file.path, killAt: { statement: 3, when: 'after' } });
+    await expect(child.call('transition', { taskId: 1 })).rejects.toThrow('SIGKILL');
+    expect(file.task()).toMatchObject({ stage: 'done' });
+    expect(file.leases()).toHaveLength(1);
+  });
+
+  test('a recovery that does not ask whether the effect was applied repeats it', async () => {
+    const file = await withSchema();
+    const child = start({ file: file.path, killAt: { statement: 3, when: 'before' } });
+    await expect(child.call('transition', { taskId: 1 })).rejects.toThrow('SIGKILL');
+    await start({ file: file.path }).call('recover', { taskId: 1, asking: false });
+    expect(file.effects()).toHaveLength(2);
+  });
+});
