@@ -33,11 +33,15 @@ export interface Dialect {
   readonly nowMs: Fragment<number>;
   /** An instant given in epoch ms, as a value for a column of the caller's. */
   instant(format: TimeFormat, ms: Fragment<number>): Fragment;
-  /** A column of the caller's that holds an instant, as epoch ms. */
+  /** A column of the caller's that holds an instant, as epoch ms; null where it cannot be read. */
   epochMs(format: TimeFormat, column: Fragment): Fragment<number>;
+  /** A column of the caller's that holds an instant, as text that no other instant of the column has. */
+  instantText(format: TimeFormat, column: Fragment): Fragment<string>;
 
   /** The lesser of two numbers. */
   least(a: Fragment<number>, b: Fragment<number>): Fragment<number>;
+  /** Null-safe comparison of two numbers. */
+  same(a: Fragment, b: Fragment): Fragment<boolean>;
   /** Null-safe comparison of a text column with a value, byte by byte. */
   sameText(column: Fragment, value: Fragment): Fragment<boolean>;
   /** Comparison of an id column of the caller's with a value that is not null, byte by byte for text. */
@@ -51,14 +55,18 @@ export interface Dialect {
   /** A list of records, given as one JSON parameter, as the table `given`: the named columns, and `position`. */
   records(json: Fragment, columns: Readonly<Record<string, IdType>>): Fragment;
 
-  /** Ends an INSERT so that a second row of the same key is passed over in silence. */
-  orIgnore(key: Fragment): Fragment;
+  /** An INSERT that passes over rows whose key is taken, in silence and without a lock that outlasts a share lock. */
+  insertFree(insert: FreeInsert): Fragment;
   /** Locks the rows of a guard against deletion, not against renewal, until the statement's transaction ends. */
   readonly shareLock: Fragment;
-  /** Makes a read see the latest commit even in an old snapshot. */
+  /** Makes a read in a caller's transaction see the latest commit even where its snapshot is old. */
   readonly latest: Fragment;
-  /** Narrows an UPDATE of `table` to those of the chosen rows that nobody has locked. */
-  unlocked(table: Fragment, key: Fragment, condition: Fragment<boolean>): Fragment<boolean>;
+  /** Ends a read so that its rows are locked for writing, in the order in which they are read. */
+  readonly lockRows: Fragment;
+  /** The same, passing over rows that somebody has locked. */
+  readonly lockFreeRows: Fragment;
+  /** An UPDATE of those of the chosen rows that nobody has locked; it waits for none. */
+  updateUnlocked(update: UnlockedUpdate): Fragment;
 
   /** The statement that begins a transaction whose first statement is a write. */
   readonly begin: string;
@@ -75,6 +83,27 @@ export interface Dialect {
   swapTables(tables: SwappedTables): readonly Fragment[];
   /** Statements around a change of the schema that let one process at a time through. */
   readonly schemaLock: SchemaLock;
+}
+
+/** Rows to insert where their key is free. */
+export interface FreeInsert {
+  readonly table: Fragment;
+  readonly columns: Fragment;
+  /** `values (…)` or `select …`. */
+  readonly rows: Fragment;
+  /** The columns that are unique together. */
+  readonly key: readonly [Fragment, ...Fragment[]];
+}
+
+/** Rows to update unless somebody has locked them. */
+export interface UnlockedUpdate {
+  readonly table: Fragment;
+  readonly assignments: Fragment;
+  /** The primary key, an integer, and the list of its values. */
+  readonly key: Fragment;
+  readonly keys: Fragment;
+  /** What must be true of the chosen rows besides. */
+  readonly condition: Fragment<boolean>;
 }
 
 /** A table and what is to stand in its place. */

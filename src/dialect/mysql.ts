@@ -4,12 +4,18 @@ import type { Dialect, Fragment, TimeFormat } from './dialect.js';
 import { classifyMysql } from './mysql-errors.js';
 import type { ColumnShape, ColumnType } from './table-shape.js';
 
+/**
+ * Compares byte by byte and pads nothing: no one collation of that kind is known to both servers, and each
+ * passes over the other's comment.
+ */
+const TEXT = 'character set utf8mb4 /*!80017 collate utf8mb4_0900_bin */ /*M!100201 collate utf8mb4_nopad_bin */';
+
 const TYPES: Readonly<Record<ColumnType, string>> = Object.freeze({
   token: 'bigint not null auto_increment primary key',
-  text: 'varbinary(255)',
-  'long-text': 'longtext character set utf8mb4',
+  text: `varchar(255) ${TEXT}`,
+  'long-text': `longtext ${TEXT}`,
   integer: 'bigint',
-  stamp: 'datetime(3) not null default utc_timestamp(3)',
+  stamp: 'datetime(3) not null default (utc_timestamp(3))',
 });
 
 function column({ name, type, notNull }: ColumnShape): Fragment {
@@ -17,8 +23,24 @@ function column({ name, type, notNull }: ColumnShape): Fragment {
   return sql`${sql.id(name)} ${sql.raw(TYPES[type])}${sql.raw(nullable)}`;
 }
 
+const ID_TYPES: Readonly<Record<IdType, Fragment>> = Object.freeze({
+  integer: sql`bigint`,
+  bigint: sql`bigint`,
+  text: sql.raw(`varchar(255) ${TEXT}`),
+});
+
 const utc = (ms: Fragment<number>): Fragment =>
   sql`timestampadd(microsecond, (${ms}) * 1000, '1970-01-01 00:00:00.000')`;
+
+/** Byte by byte in one encoding, whatever the character set and the collation of a column are. */
+const bytes = (text: Fragment): Fragment => sql`cast(convert(${text} using utf8mb4) as binary)`;
+
+/** A list, given as one JSON parameter, as a table with the column `v`. */
+const listed = (list: Fragment, type: IdType): Fragment =>
+  sql`json_table(${list}, '$[*]' columns (v ${ID_TYPES[type]} path '$')) as listed`;
+
+const among: Dialect['among'] = (column, type, list) =>
+  sql<boolean>`${column} in (select listed.v from ${listed(list, type)})`;
 
 /** MySQL 8 and MariaDB from 10.6. */
 export const mysqlDialect: Dialect = Object.freeze<Dialect>({
@@ -28,7 +50,9 @@ export const mysqlDialect: Dialect = Object.freeze<Dialect>({
   fusedRelease: false,
   timeFormat: 'native',
 
-  nowMs: sql<number>`cast(unix_timestamp(sysdate(3)) * 1000 as signed)`,
+  // Not SYSDATE: it tells the wall time of the session's zone, where an hour comes twice each autumn. UTC is that of
+  // the statement, never of the transaction.
+  nowMs: sql<number>`(timestampdiff(microsecond, '1970-01-01', utc_timestamp(3)) div 1000)`,
   instant: (format: TimeFormat, ms) => {
     if (format === 'epoch-ms') return ms;
     if (format === 'native') return utc(ms);
@@ -42,31 +66,38 @@ export const mysqlDialect: Dialect = Object.freeze<Dialect>({
       : sql<number>`(timestampdiff(microsecond, '1970-01-01 00:00:00', ${
           format === 'native' ? at : sql`cast(replace(replace(${at}, 'T', ' '), 'Z', '') as datetime(3))`
         }) div 1000)`,
+  instantText: (_format, at) => sql<string>`cast(${at} as char)`,
 
   least: (a, b) => sql<number>`least(${a}, ${b})`,
-  sameText: (text, value) => sql<boolean>`cast(${text} as binary) <=> cast(${value} as binary)`,
+  same: (a, b) => sql<boolean>`${a} <=> ${b}`,
+  sameText: (text, value) => sql<boolean>`${bytes(text)} <=> ${bytes(value)}`,
   sameId: (type: IdType, id, value) =>
     type === 'text'
-      ? sql<boolean>`(${id} = ${value} and cast(${id} as binary) = cast(${value} as binary))`
+      ? sql<boolean>`(${id} = ${value} and ${bytes(id)} = ${bytes(value)})` // by the index, and then byte by byte
       : sql<boolean>`${id} = ${value}`,
   readId: (type: IdType, id) => (type === 'bigint' ? sql`cast(${id} as char)` : id),
   list: (values) => JSON.stringify(values.map(String)),
-  among: (value, type: IdType, list) =>
-    sql<boolean>`${value} in (select ${type === 'text' ? sql`cast(j.v as binary)` : sql`cast(j.v as signed)`}
-      from json_table(${list}, '$[*]' columns (v varchar(255) character set utf8mb4 path '$')) as j)`,
+  among,
   records: (json, columns) => {
     const fields = Object.entries(columns).map(
-      ([name, type]) =>
-        sql`${sql.id(name)} ${type === 'text' ? sql`varchar(255) character set utf8mb4` : sql`bigint`} path ${sql.lit(`$.${name}`)}`,
+      ([name, type]) => sql`${sql.id(name)} ${ID_TYPES[type]} path ${sql.lit(`$.${name}`)}`,
     );
     return sql`json_table(${json}, '$[*]' columns (position for ordinality, ${sql.join(fields)})) as given`;
   },
 
-  orIgnore: (key) => sql`on duplicate key update ${key} = ${key}`,
+  // Not ON DUPLICATE KEY UPDATE: its exclusive lock waits for a holder that writes its stage in an open transaction.
+  // What IGNORE would cut or convert besides is refused before any statement.
+  insertFree: ({ table, columns, rows }) => sql`insert ignore into ${table} (${columns}) ${rows}`,
   shareLock: sql`lock in share mode`,
   latest: sql`lock in share mode`,
-  unlocked: (table, key, condition) =>
-    sql<boolean>`${key} in (select picked.k from (select ${key} as k from ${table} where ${condition} for update skip locked) as picked)`,
+  lockRows: sql`for update`,
+  lockFreeRows: sql`for update skip locked`,
+  // Both joins go by the primary key: a scan would wait for rows of others, at the stronger levels also for those
+  // that it does not want. LIMIT keeps the locking select from being merged into the update, which would wait.
+  updateUnlocked: ({ table, assignments, key, keys, condition }) =>
+    sql`update (select ${key} as k from ${listed(keys, 'integer')} straight_join ${table} force index (primary)
+      on ${key} = listed.v where ${condition} limit 18446744073709551615 for update skip locked) as picked
+      straight_join ${table} force index (primary) on ${key} = picked.k set ${assignments}`,
 
   begin: 'start transaction',
   randomClaim: sql`uuid()`,
@@ -75,7 +106,7 @@ export const mysqlDialect: Dialect = Object.freeze<Dialect>({
   createTable: (name, { columns, unique }) => [
     sql`create table if not exists ${name} (${sql.join([
       ...columns.map(column),
-      sql`unique (${sql.join(unique.map((key) => sql.id(key)))})`,
+      ...unique.map((key) => sql`unique (${sql.join(key.map((name) => sql.id(name)))})`),
     ])}) engine = innodb`,
   ],
   readColumns: (schema, table) =>

@@ -25,6 +25,11 @@ function column({ name, type, notNull }: ColumnShape): Fragment {
 const inUtc = (ms: Fragment<number>): Fragment =>
   sql`(to_timestamp((${ms})::double precision / 1000) at time zone 'UTC')`;
 
+const among: Dialect['among'] = (column, type, list) => sql<boolean>`${column} = any(${list}::${ID_TYPES[type]}[])`;
+
+/** Byte by byte, whatever the collation of a column is, and also where its type is an enumeration or a UUID. */
+const bytes = (text: Fragment): Fragment => sql`(${text})::text collate "C"`;
+
 /** PostgreSQL. */
 export const postgresDialect: Dialect = Object.freeze<Dialect>({
   name: 'postgres',
@@ -45,14 +50,21 @@ export const postgresDialect: Dialect = Object.freeze<Dialect>({
     if (format === 'native') return sql<number>`cast(extract(epoch from ${at}) * 1000 as bigint)`;
     return sql<number>`cast(extract(epoch from (${at} || ${sql.lit(format === 'iso' ? '' : 'Z')})::timestamptz) * 1000 as bigint)`;
   },
+  instantText: (format: TimeFormat, at) =>
+    // A time zone of the session's must not show.
+    format === 'native' ? sql<string>`extract(epoch from ${at})::text` : sql<string>`(${at})::text`,
 
   // Of bare placeholders the server would take the lesser text.
   least: (a, b) => sql<number>`least((${a})::bigint, (${b})::bigint)`,
-  sameText: (text, value) => sql<boolean>`${text} is not distinct from ${value}`,
-  sameId: (_type, id, value) => sql<boolean>`${id} = ${value}`,
+  same: (a, b) => sql<boolean>`${a} is not distinct from ${b}`,
+  sameText: (text, value) => sql<boolean>`${bytes(text)} is not distinct from ${bytes(value)}`,
+  sameId: (type: IdType, id, value) =>
+    type === 'text'
+      ? sql<boolean>`(${id} = ${value} and ${bytes(id)} = ${bytes(value)})` // by the index, and then byte by byte
+      : sql<boolean>`${id} = ${value}`,
   readId: (_type, id) => id,
   list: (values) => values.map(String),
-  among: (value, type: IdType, list) => sql<boolean>`${value} = any(${list}::${ID_TYPES[type]}[])`,
+  among,
   records: (json, columns) => {
     const fields = Object.entries(columns).map(([name, type]) => sql`${sql.id(name)} ${ID_TYPES[type]}`);
     const names = [...Object.keys(columns), 'position'].map((name) => sql.id(name));
@@ -60,11 +72,15 @@ export const postgresDialect: Dialect = Object.freeze<Dialect>({
       as given (${sql.join(names)})`;
   },
 
-  orIgnore: (key) => sql`on conflict (${key}) do nothing`,
+  insertFree: ({ table, columns, rows, key }) =>
+    sql`insert into ${table} (${columns}) ${rows} on conflict (${sql.join(key)}) do nothing`,
   shareLock: sql`for key share`,
   latest: sql``,
-  unlocked: (table, key, condition) =>
-    sql<boolean>`${key} in (select ${key} from ${table} where ${condition} order by ${key} for no key update skip locked)`,
+  lockRows: sql`for update`,
+  lockFreeRows: sql`for update skip locked`,
+  updateUnlocked: ({ table, assignments, key, keys, condition }) =>
+    sql`update ${table} set ${assignments} where ${key} in (select ${key} from ${table}
+      where ${among(key, 'integer', keys)} and ${condition} order by ${key} for no key update skip locked)`,
 
   begin: 'begin',
   randomClaim: sql`gen_random_uuid()::text`,
@@ -73,7 +89,7 @@ export const postgresDialect: Dialect = Object.freeze<Dialect>({
   createTable: (name, { columns, unique }) => [
     sql`create table if not exists ${name} (${sql.join([
       ...columns.map(column),
-      sql`unique (${sql.join(unique.map((key) => sql.id(key)))})`,
+      ...unique.map((key) => sql`unique (${sql.join(key.map((name) => sql.id(name)))})`),
     ])})`,
   ],
   readColumns: (schema, table) =>

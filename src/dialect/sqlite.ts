@@ -20,6 +20,11 @@ function column({ name, type, notNull }: ColumnShape): Fragment {
   return sql`${sql.id(name)} ${sql.raw(TYPES[type])}${sql.raw(notNull ? ' not null' : '')}`;
 }
 
+const among: Dialect['among'] = (column, type, list) =>
+  type === 'bigint'
+    ? sql<boolean>`${column} in (select cast(value as integer) from json_each(${list}))`
+    : sql<boolean>`${column} in (select value from json_each(${list}))`;
+
 /** SQLite, by any driver that gives rows for RETURNING. */
 export const sqliteDialect: Dialect = Object.freeze<Dialect>({
   name: 'sqlite',
@@ -37,17 +42,16 @@ export const sqliteDialect: Dialect = Object.freeze<Dialect>({
     format === 'epoch-ms'
       ? sql<number>`${at}`
       : sql<number>`cast(round((julianday(${at}) - 2440587.5) * 86400000.0) as integer)`,
+  instantText: (_format, at) => sql<string>`cast(${at} as text)`,
 
   least: (a, b) => sql<number>`min(${a}, ${b})`,
+  same: (a, b) => sql<boolean>`${a} is ${b}`,
   sameText: (text, value) => sql<boolean>`${text} is ${value} collate binary`,
   sameId: (type: IdType, id, value) =>
     type === 'text' ? sql<boolean>`${id} = ${value} collate binary` : sql<boolean>`${id} = ${value}`,
   readId: (type: IdType, id) => (type === 'bigint' ? sql`cast(${id} as text)` : id),
   list: (values) => JSON.stringify(values, (_key, value: unknown) => (typeof value === 'bigint' ? `${value}` : value)),
-  among: (value, type: IdType, list) =>
-    type === 'bigint'
-      ? sql<boolean>`${value} in (select cast(value as integer) from json_each(${list}))`
-      : sql<boolean>`${value} in (select value from json_each(${list}))`,
+  among,
   records: (json, columns) => {
     const fields = Object.entries(columns).map(([name, type]) => {
       const field = sql`value ->> ${sql.lit(`$.${name}`)}`;
@@ -56,10 +60,14 @@ export const sqliteDialect: Dialect = Object.freeze<Dialect>({
     return sql`(select key as position, ${sql.join(fields)} from json_each(${json})) as given`;
   },
 
-  orIgnore: (key) => sql`on conflict (${key}) do nothing`,
+  insertFree: ({ table, columns, rows, key }) =>
+    sql`insert into ${table} (${columns}) ${rows} on conflict (${sql.join(key)}) do nothing`,
   shareLock: sql``,
   latest: sql``,
-  unlocked: (_table, _key, condition) => condition,
+  lockRows: sql``,
+  lockFreeRows: sql``,
+  updateUnlocked: ({ table, assignments, key, keys, condition }) =>
+    sql`update ${table} set ${assignments} where ${among(key, 'integer', keys)} and ${condition}`,
 
   begin: 'begin immediate',
   randomClaim: sql`lower(hex(randomblob(16)))`,
@@ -68,7 +76,7 @@ export const sqliteDialect: Dialect = Object.freeze<Dialect>({
   createTable: (name, { columns, unique }) => [
     sql`create table if not exists ${name} (${sql.join([
       ...columns.map(column),
-      sql`unique (${sql.join(unique.map((key) => sql.id(key)))})`,
+      ...unique.map((key) => sql`unique (${sql.join(key.map((name) => sql.id(name)))})`),
     ])})`,
   ],
   readColumns: (schema, table) =>

@@ -21,6 +21,6 @@ export interface ColumnShape {
 /** One of the library's own tables, the same on every database. */
 export interface TableShape {
   readonly columns: readonly ColumnShape[];
-  /** The columns that are unique together. */
-  readonly unique: readonly string[];
+  /** The keys: columns that are unique together, and found by. */
+  readonly unique: readonly (readonly string[])[];
 }

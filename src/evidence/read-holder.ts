@@ -13,7 +13,9 @@ function judgeRows(context: Context, { rows }: Answer): readonly Judged[] {
 
 /** Reads and judges the holder of a task; `null` if it is free. */
 export async function readJudged(context: Context, taskId: IdValue): Promise<Result<Judged | null, StoreFailure>> {
-  const answer = await execute(context.session, context.leases.readHolder({ taskId }));
+  const { session, leases } = context;
+  const read = session.inTransaction ? leases.readLatestHolder : leases.readHolder;
+  const answer = await execute(session, read({ taskId }));
   return answer.map((given) => judgeRows(context, given)[0] ?? null);
 }
 
@@ -22,8 +24,9 @@ export async function readJudgedOf(
   context: Context,
   taskIds: readonly IdValue[],
 ): Promise<Result<readonly Judged[], StoreFailure>> {
-  const list = context.dialect.list(taskIds);
-  const answer = await execute(context.session, context.leases.readHolders({ list }));
+  const { session, leases } = context;
+  const read = session.inTransaction ? leases.readLatestHolders : leases.readHolders;
+  const answer = await execute(session, read({ list: context.dialect.list(taskIds) }));
   return answer.map((given) => judgeRows(context, given));
 }
 

@@ -46,9 +46,9 @@ export interface GrantedRow {
 /** Makes the lease of a granted row; `anchor` is from before the statement that wrote it was sent. */
 export function grant(context: Context, { request, claim, entry }: Pending, row: GrantedRow, anchor: Anchor): Lease {
   const { taskId, actor, stage, runId, ttlMs, maxHoldMs, signal } = request;
-  const { fencingToken } = row;
+  const { fencingToken, expiresAtMs } = row;
   entry.phase = 'held';
-  const facts = { taskId, actor, claim, fencingToken, ttlMs, maxHoldMs, entry };
+  const facts = { taskId, actor, claim, fencingToken, ttlMs, maxHoldMs, expiresAtMs, entry };
   const holding: Holding = new Holding(facts, context.ports.clock, anchor, ({ reason }) => {
     context.keeper.forsake(holding);
     context.observer.tell('lease.lost', { taskId: jsonId(taskId), fencingToken, actor, reason });

@@ -4,6 +4,7 @@ import type { StoreFailure } from '../core/failure.js';
 import type { Lease } from '../core/lease.js';
 import { shown } from '../core/shown.js';
 import { released } from '../evidence/released.js';
+import { claimsOf } from '../evidence/renew-claims.js';
 import type { Holding } from '../runtime/holding.js';
 import { secretOf } from '../runtime/lease-handle.js';
 import type { Shape } from '../shape.js';
@@ -39,17 +40,17 @@ async function releaseAll(
     const secret = secretOf(lease, context.root);
     return secret.guarded && !secret.holding.released ? [secret.holding] : [];
   });
-  const gone = new Set<Holding>();
+  const releasedNow = new Set<Holding>();
   if (context.dialect.returning) {
     for (let at = 0; at < inHand.length; at += CHUNK) {
-      const failure = await releaseChunk(context, [...new Set(inHand.slice(at, at + CHUNK))], gone);
+      const failure = await releaseChunk(context, [...new Set(inHand.slice(at, at + CHUNK))], releasedNow);
       if (failure !== undefined) return err(failure);
     }
   }
   const outcomes: ReleaseOutcome[] = [];
   for (const lease of leases) {
     const secret = secretOf(lease, context.root);
-    if (secret.guarded && gone.delete(secret.holding)) outcomes.push('released');
+    if (secret.guarded && releasedNow.delete(secret.holding)) outcomes.push('released');
     else {
       const one = await release(context, lease);
       if (one.isErr()) return err(one.error);
@@ -63,20 +64,21 @@ async function releaseAll(
 async function releaseChunk(
   context: Context,
   holdings: readonly Holding[],
-  gone: Set<Holding>,
+  releasedNow: Set<Holding>,
 ): Promise<StoreFailure | undefined> {
+  const lostBefore = new Set(holdings.filter((holding) => holding.check() !== undefined));
   for (const { facts } of holdings) facts.entry.phase = 'releasing';
-  const list = context.dialect.list(holdings.map(({ facts }) => facts.claim));
-  const deleted = await execute(context.session, context.leases.releaseMany({ list }));
+  const deleted = await execute(context.session, context.leases.releaseMany(claimsOf(context, holdings)));
   if (deleted.isErr()) {
     for (const holding of holdings) releaseFailed(context, holding, deleted.error);
     return deleted.error;
   }
   const claims = new Set(deleted.value.rows.map((row) => readText(row['claim'])));
   for (const holding of holdings) {
-    if (!claims.has(holding.facts.claim) && !deleted.value.repeated) continue;
+    const gone = claims.has(holding.facts.claim) || (deleted.value.repeated && !lostBefore.has(holding));
+    if (!gone || holding.released) continue;
     released(context, holding);
-    gone.add(holding);
+    releasedNow.add(holding);
   }
   return undefined;
 }

@@ -30,6 +30,7 @@ export interface HoldingFacts {
   readonly fencingToken: number;
   readonly ttlMs: number;
   readonly maxHoldMs: number;
+  readonly expiresAtMs: number;
   readonly entry: ClaimEntry;
 }
 
@@ -50,9 +51,14 @@ export class Holding {
   #unfollow: (() => void) | undefined;
   /** True once the row was deleted by this process. */
   released = false;
+  /** True once the row was deleted in a transaction of the caller's whose end has not been seen. */
+  maybeReleased = false;
+  /** The expiry of the row as this process last moved it, by the clock of the database. */
+  expiresAtMs: number;
 
   constructor(facts: HoldingFacts, clock: Clock, acquired: Anchor, onLost: (lost: LeaseLost) => void) {
     this.facts = facts;
+    this.expiresAtMs = facts.expiresAtMs;
     this.#clock = clock;
     this.#acquired = acquired;
     this.#verified = acquired;

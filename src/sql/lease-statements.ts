@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { IdType, IdValue } from '../core/id.js';
 import type { Dialect, Fragment } from '../dialect/dialect.js';
-import { type Database, statement } from './statement.js';
+import { type Database, type Slots, type Statement, statement } from './statement.js';
 
 /** What an acquisition writes. */
 export interface InsertLease {
@@ -16,6 +16,12 @@ export interface InsertLease {
   readonly stage: string | null;
   readonly ttlMs: number;
   readonly maxHoldMs: number;
+}
+
+/** Acquisitions, each by its token and by its claim: two lists for the dialect's {@link Dialect.among}. */
+export interface Claims {
+  readonly tokens: unknown;
+  readonly claims: unknown;
 }
 
 /** The names that the statements need. */
@@ -68,22 +74,33 @@ export function leaseStatements(database: Database, dialect: Dialect, names: Lea
     owner_boot_id, owner_host, owner_start, ${dialect.readId(runIdType, id('run_id'))} as run_id, stage,
     acquired_ms, expires_ms, ttl_ms, deadline_ms, ${now} as now_ms`;
   const granted = sql`fencing_token, ${claim}, acquired_ms, expires_ms, deadline_ms`;
+  const insertFree = (rows: Fragment): Fragment =>
+    sql`${dialect.insertFree({ table: lease, columns: INSERTED, rows, key: [task] })} ${returning(granted)}`;
+  // The clock is read once for a row: on PostgreSQL it goes on while a statement runs.
+  const clock = sql`(select ${now} as now_ms) as clock`;
+  const times = (ttlMs: Fragment<number>, maxHoldMs: Fragment<number>): Fragment =>
+    sql`clock.now_ms, clock.now_ms + ${dialect.least(ttlMs, maxHoldMs)}, clock.now_ms + ${maxHoldMs}`;
+  const holderOf = (lock: Fragment): Statement<{ taskId: IdValue }> =>
+    statement(database, (p) => sql`select ${holder} from ${lease} where ${task} = ${p.taskId} ${lock}`);
+  const holdersOf = (lock: Fragment): Statement<{ list: unknown }> =>
+    statement(database, (p) => {
+      const listed = dialect.among(task, taskIdType, p.list);
+      return sql`select ${holder} from ${lease} where ${listed} order by fencing_token ${lock}`;
+    });
+  /** By the primary key, and then by what identifies an acquisition. */
+  const areClaimed = (p: Slots<Claims>): Fragment<boolean> =>
+    sql<boolean>`${dialect.among(id('fencing_token'), 'integer', p.tokens)} and ${dialect.among(claim, 'text', p.claims)}`;
   return {
     /** Takes a free task; passes over a held one in silence. */
-    insert: statement<InsertLease>(
-      database,
-      (p) => sql`insert into ${lease} (${INSERTED}) values (${p.claim}, ${p.taskId}, ${p.actor}, ${p.pid}, ${p.bootId},
-        ${p.host}, ${p.start}, ${p.runId}, ${p.stage}, ${p.ttlMs},
-        ${now}, ${now} + ${dialect.least(p.ttlMs, p.maxHoldMs)}, ${now} + ${p.maxHoldMs})
-        ${dialect.orIgnore(task)} ${returning(granted)}`,
+    insert: statement<InsertLease>(database, (p) =>
+      insertFree(sql`select ${p.claim}, ${p.taskId}, ${p.actor}, ${p.pid}, ${p.bootId}, ${p.host}, ${p.start},
+        ${p.runId}, ${p.stage}, ${p.ttlMs}, ${times(p.ttlMs, p.maxHoldMs)} from ${clock} where 1 = 1`),
     ),
     /** Takes many free tasks, in the order of the list. */
-    insertMany: statement<{ list: string }>(
-      database,
-      (p) => sql`insert into ${lease} (${INSERTED}) select given.claim, given.task_id, given.owner, given.owner_pid,
-        given.owner_boot_id, given.owner_host, given.owner_start, given.run_id, given.stage, given.ttl_ms, ${now},
-        ${now} + ${dialect.least(sql`given.ttl_ms`, sql`given.max_hold_ms`)}, ${now} + given.max_hold_ms
-        from ${dialect.records(p.list, {
+    insertMany: statement<{ list: string }>(database, (p) =>
+      insertFree(sql`select given.claim, given.task_id, given.owner, given.owner_pid,
+        given.owner_boot_id, given.owner_host, given.owner_start, given.run_id, given.stage, given.ttl_ms,
+        ${times(sql`given.ttl_ms`, sql`given.max_hold_ms`)} from ${clock}, ${dialect.records(p.list, {
           claim: 'text',
           task_id: taskIdType,
           owner: 'text',
@@ -95,36 +112,37 @@ export function leaseStatements(database: Database, dialect: Dialect, names: Lea
           stage: 'text',
           ttl_ms: 'integer',
           max_hold_ms: 'integer',
-        })} where 1 = 1 order by given.position ${dialect.orIgnore(task)} ${returning(granted)}`,
+        })} where 1 = 1 order by given.position`),
     ),
     /** Reads the holder of one task, with the clock of the database. */
-    readHolder: statement<{ taskId: IdValue }>(
-      database,
-      (p) => sql`select ${holder} from ${lease} where ${task} = ${p.taskId} ${dialect.latest}`,
-    ),
+    readHolder: holderOf(sql``),
+    /** The same in a caller's transaction. */
+    readLatestHolder: holderOf(dialect.latest),
     /** Reads the holders of the tasks of a list. */
-    readHolders: statement<{ list: unknown }>(
-      database,
-      (p) =>
-        sql`select ${holder} from ${lease} where ${dialect.among(task, taskIdType, p.list)} order by fencing_token`,
-    ),
+    readHolders: holdersOf(sql``),
+    /** The same in a caller's transaction. */
+    readLatestHolders: holdersOf(dialect.latest),
     /** Reads all holders: a handful of rows, one for each transition that is under way. */
     readAll: statement<{ limit: number }>(
       database,
       (p) => sql`select ${holder} from ${lease} order by fencing_token limit ${p.limit}`,
     ),
     /** Moves the expiry of the claims of a list, passing over rows that somebody has locked. */
-    renew: statement<{ list: unknown }>(
-      database,
-      (p) => sql`update ${lease} set expires_ms = ${renewed}
-        where ${dialect.unlocked(lease, id('fencing_token'), dialect.among(claim, 'text', p.list))}
-        ${returning(sql`${claim}, expires_ms, ${now} as now_ms`)}`,
-    ),
-    /** Reads the claims of a list; how a renewal is answered where UPDATE gives no rows. */
-    readClaims: statement<{ list: unknown }>(
+    renew: statement<Claims>(
       database,
       (p) =>
-        sql`select ${claim}, expires_ms, ${now} as now_ms from ${lease} where ${dialect.among(claim, 'text', p.list)}`,
+        sql`${dialect.updateUnlocked({
+          table: lease,
+          assignments: sql`expires_ms = ${renewed}`,
+          key: id('fencing_token'),
+          keys: p.tokens,
+          condition: dialect.among(claim, 'text', p.claims),
+        })} ${returning(sql`${claim}, expires_ms, ${now} as now_ms`)}`,
+    ),
+    /** Reads the claims of a list; how a renewal is answered where UPDATE gives no rows. */
+    readClaims: statement<Claims>(
+      database,
+      (p) => sql`select ${claim}, expires_ms, deadline_ms, ${now} as now_ms from ${lease} where ${areClaimed(p)}`,
     ),
     /** Gives a lease back: exactly this acquisition. */
     release: statement<{ taskId: IdValue; claim: string }>(
@@ -133,9 +151,9 @@ export function leaseStatements(database: Database, dialect: Dialect, names: Lea
         sql`delete from ${lease} where ${task} = ${p.taskId} and ${claim} = ${p.claim} ${returning(sql`fencing_token`)}`,
     ),
     /** Gives the claims of a list back. */
-    releaseMany: statement<{ list: unknown }>(
+    releaseMany: statement<Claims>(
       database,
-      (p) => sql`delete from ${lease} where ${dialect.among(claim, 'text', p.list)} ${returning(claim)}`,
+      (p) => sql`delete from ${lease} where ${areClaimed(p)} ${returning(claim)}`,
     ),
     /** Deletes exactly the acquisition that was judged: a renewal that landed in between wins. */
     reclaim: statement<{ taskId: IdValue; claim: string; expiresAtMs: number }>(

@@ -43,8 +43,10 @@ export interface TaskStatements {
   write(guard: StageGuard, parameters: WriteStage, set: ExtraColumns): ReturnType<Statement<WriteStage>>;
   /** Writes the stage and deletes the lease, in one statement; only where the dialect can. */
   writeAndRelease(parameters: WriteStage, set: ExtraColumns): ReturnType<Statement<WriteStage>>;
-  /** Reads the stage of a task as of the latest commit. */
-  readStage: Statement<{ taskId: IdValue }>;
+  /** Reads the stage of a task. */
+  readonly readStage: Statement<{ taskId: IdValue }>;
+  /** The same in a caller's transaction. */
+  readonly readLatestStage: Statement<{ taskId: IdValue }>;
 }
 
 const EXTRA = 'set:';
@@ -90,6 +92,9 @@ export function taskStatements(database: Database, dialect: Dialect, names: Task
     return found;
   };
 
+  const stageOf = (lock: Fragment): Statement<{ taskId: IdValue }> =>
+    statement(database, (p) => sql`select ${stage} as stage from ${tasks} where ${isTask(p.taskId)} ${lock}`);
+
   const laid = (parameters: WriteStage, set: ExtraColumns): WriteStage & ExtraColumns => {
     const values: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(set)) values[`${EXTRA}${name}`] = value;
@@ -99,9 +104,7 @@ export function taskStatements(database: Database, dialect: Dialect, names: Task
   return {
     write: (guard, parameters, set) => prepared(guard, set)(laid(parameters, set)),
     writeAndRelease: (parameters, set) => prepared('released', set)(laid(parameters, set)),
-    readStage: statement<{ taskId: IdValue }>(
-      database,
-      (p) => sql`select ${stage} as stage from ${tasks} where ${isTask(p.taskId)} ${dialect.latest}`,
-    ),
+    readStage: stageOf(sql``),
+    readLatestStage: stageOf(dialect.latest),
   };
 }

@@ -37,7 +37,8 @@ export async function readStage(
   context: Context,
   { taskId }: Pick<CheckedStageWrite, 'taskId'>,
 ): Promise<Result<string | null, TaskNotFound | StoreFailure>> {
-  const read = await execute(context.session, context.tasks.readStage({ taskId }));
+  const { session, tasks } = context;
+  const read = await execute(session, (session.inTransaction ? tasks.readLatestStage : tasks.readStage)({ taskId }));
   if (read.isErr()) return err(read.error);
   const row = read.value.rows[0];
   return row === undefined ? err(taskNotFound(taskId)) : ok(readText(row['stage']));
