@@ -136,9 +136,14 @@ export const checkThenActInTransaction: LeaseCode = {
   acquire: (db, asking) => db.transaction().execute((transaction) => checkThenAct.acquire(transaction, asking)),
 };
 
+const twoStages = [
+  [null, 's1'],
+  ['s1', 's2'],
+] as const;
+
 /** Takes the lease, then moves the stage from nothing over s1 to s2, each time under the lease. */
 export const worker =
-  (code: LeaseCode, task = 't') =>
+  (code: LeaseCode, task = 't', stages: readonly (readonly [string | null, string])[] = twoStages) =>
   async (process: Process<LeaseTables>): Promise<string> => {
     const nowMs = process.clock.now();
     const asking = { task, owner: process.name, bootId: process.bootId, nowMs };
@@ -151,10 +156,7 @@ export const worker =
     );
     if (grant === null) return 'busy';
     process.ghost({ saw: 'grant', task, token: grant.fencingToken });
-    for (const [expected, next] of [
-      [null, 's1'],
-      ['s1', 's2'],
-    ] as const) {
+    for (const [expected, next] of stages) {
       await process.work();
       const written = await process.op(
         { verb: 'write', taskId: task, fencingToken: grant.fencingToken, expected, next },
@@ -190,8 +192,13 @@ export const noStaleWrite = invariant<LeaseTables>('no write of an older token a
   return true;
 });
 
-export const workers = (code: LeaseCode, names: string, faults: Scenario['faults'] = {}): Scenario<LeaseTables> => ({
-  processes: Object.fromEntries(names.split('').map((name) => [name, worker(code)])),
+export const workers = (
+  code: LeaseCode,
+  names: string,
+  faults: NonNullable<Scenario['faults']> = {},
+  main = worker(code),
+): Scenario<LeaseTables> => ({
+  processes: Object.fromEntries(names.split('').map((name) => [name, main])),
   faults,
   invariant: [oneGrantPerToken, noStaleWrite],
 });

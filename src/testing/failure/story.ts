@@ -85,6 +85,8 @@ function whatOf(step: Step): string {
     case 'disk-healed':
       return 'the disk has room again';
     default:
+      if (step.point === 'effect')
+        return step.label + (step.params.length > 0 ? ` ${step.params.map(asText).join(', ')}` : '');
       return step.point === 'sql' ? withValues(step) : (pointWords[step.point] ?? readable(step.label));
   }
 }

@@ -1,3 +1,4 @@
+import { startMs } from '../world/run-options.js';
 import type { Change } from './changes.js';
 import type { Beat, Lane, Story } from './story.js';
 
@@ -13,8 +14,8 @@ export function textDiagram(story: Story): string {
   const lines = [
     story.violated,
     '',
-    `${story.beats.length} steps on ${story.store}. Time runs down; each column is one start of a process; after → stands what came`,
-    'back; the last column shows what the step did to the committed rows.',
+    `${story.beats.length} steps on ${story.store}. Time runs down, counted from ${startMs.toLocaleString('en')} ms on the virtual clock. Each column is`,
+    'one start of a process; after → stands what came back. The last column shows what the step did to the rows.',
     '',
     row(['', ...story.lanes.map(laneTitle), 'rows'], widths),
     widths.map((width) => '─'.repeat(width)).join('─┼─'),

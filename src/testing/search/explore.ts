@@ -1,10 +1,9 @@
 import { type Failure, vacuity } from '../failure/failure.js';
 import type { AnyTables, TestStore } from '../store/store.js';
-import { type FaultKind, faultKinds } from '../world/faults.js';
 import { recoverAndCheck } from '../world/recovery.js';
 import type { Scenario } from '../world/scenario.js';
-import type { Simulation } from '../world/simulation.js';
 import { Exploration } from './exploration.js';
+import { Count } from './count.js';
 import { failureOf } from './failing.js';
 import type { Bounds, Report } from './report.js';
 import { rerun } from './rerun.js';
@@ -38,7 +37,7 @@ export async function explore<DB = AnyTables>(
       if (isRerun(bounds, count.schedules)) await rerun(store, scenario, world);
       if (end === 'end') await recoverAndCheck(world);
     } catch (error) {
-      failure = await failureOf(store, scenario, world, error);
+      failure = await failureOf(store, scenario, { world, error, shrinks: bounds.shrink ?? true });
     }
     await world.leave();
     count.add(world);
@@ -53,32 +52,6 @@ export async function explore<DB = AnyTables>(
     ms: performance.now() - begunMs,
     ...(failure === undefined ? {} : { failure }),
   };
-}
-
-/** Adds schedules up for a report. */
-export class Count {
-  schedules = 0;
-  readonly faultsMet: Record<FaultKind, number> = {
-    crashes: 0,
-    restarts: 0,
-    lostReplies: 0,
-    failures: 0,
-    diskFull: 0,
-    clockJumps: 0,
-  };
-  private steps = 0;
-
-  /** Counts one schedule. */
-  add<DB>(world: Simulation<DB>): void {
-    this.schedules++;
-    this.steps += world.steps;
-    for (const kind of faultKinds) this.faultsMet[kind] += world.met[kind] ?? 0;
-  }
-
-  /** The sums so far. */
-  totals(): Pick<Report, 'schedules' | 'steps' | 'faultsMet'> {
-    return { schedules: this.schedules, steps: this.steps, faultsMet: { ...this.faultsMet } };
-  }
 }
 
 function isSpent(bounds: Bounds, schedules: number, begunMs: number): boolean {

@@ -11,12 +11,12 @@ import { shrink } from './shrink.js';
 export async function failureOf<DB>(
   store: TestStore<DB>,
   scenario: Scenario<DB>,
-  world: Simulation<DB>,
-  error: unknown,
+  { world, error, shrinks }: { readonly world: Simulation<DB>; readonly error: unknown; readonly shrinks: boolean },
 ): Promise<Failure> {
   await world.leave();
   if (!isFinding(error)) throw error;
-  if (error instanceof RunsDiffer) return Failure.of({ store, scenario, error, picks: world.taken, log: world.log });
+  if (error instanceof RunsDiffer || !shrinks)
+    return Failure.of({ store, scenario, error, picks: world.taken, log: world.log });
   const picks = await shrink(store, scenario, { picks: world.taken, kind: kindOf(error) });
   const shown = new Simulation(store, scenario, { drawn: true });
   const found = await failWith(shown, picks);

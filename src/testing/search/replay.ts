@@ -5,8 +5,11 @@ import { Simulation } from '../world/simulation.js';
 import { failWith } from './failing.js';
 import { picksOf } from './token.js';
 
-/** A schedule as the choices that it takes: places in the list of what may happen next, 0 to carry on. */
-export type Schedule = readonly number[];
+/**
+ * A schedule as `scheduleArbitrary` draws it: whole numbers, each taken modulo the number of choices, 0 to carry on.
+ * (`unknown`, for that is how far TypeScript can follow your fast-check; what is no number counts as 0.)
+ */
+export type Schedule = readonly unknown[];
 
 /**
  * Runs one schedule again: a token from a failure, or the picks of `scheduleArbitrary`.
@@ -25,9 +28,11 @@ export async function replay<DB = AnyTables>(
 ): Promise<Failure | { readonly trace: readonly string[] }> {
   await store.open();
   const exact = typeof schedule === 'string';
-  const picks = exact ? picksOf(scenario, schedule) : schedule;
+  const picks = exact
+    ? picksOf(scenario, schedule)
+    : schedule.map((pick) => (typeof pick === 'number' ? Math.abs(Math.trunc(pick)) : 0));
   const world = new Simulation(store, scenario, { drawn: true });
-  const error = await failWith(world, picks, exact ? (pick) => pick : (pick, of) => Math.abs(Math.trunc(pick)) % of);
+  const error = await failWith(world, picks, exact ? (pick) => pick : (pick, of) => pick % of);
   if (error === undefined) return { trace: world.trace };
   return Failure.of({ store, scenario, error, picks: world.taken, log: world.log });
 }

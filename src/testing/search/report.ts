@@ -17,6 +17,8 @@ export interface Bounds {
   readonly maxSteps?: number;
   /** How equivalent schedules are left out. Default: `both`, or `none` with a bound on preemptions. */
   readonly reduce?: 'none' | 'cache' | 'sleep' | 'both';
+  /** Whether a failure is shrunk to few steps. Default: true. */
+  readonly shrink?: boolean;
   /** Runs every n-th schedule twice and compares. 0: none. Default: the first ones, then ever fewer. */
   readonly rerunEvery?: number;
 }

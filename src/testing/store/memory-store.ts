@@ -59,7 +59,7 @@ export function memoryStore<DB = AnyTables>(options: MemoryStoreOptions<DB> = {}
       if (opened !== undefined) return;
       const made = await handle();
       await options.migrate?.(admin);
-      made.tables.keepPresent();
+      made.tables.reset();
       opened = made;
     },
     connect: () => ready().lock.connect(options.transactions ?? 'refuse'),
@@ -90,8 +90,9 @@ async function openMemory(clock: SqliteClock, ignoreColumns: readonly string[] |
   const database = await openSqliteHandle(':memory:');
   attachClock(database, clock);
   const tables = new SqliteTables(database, ignoreColumns);
-  const statements = cachedStatements(database, tables.seen);
-  return { database, statements, tables, lock: new GlobalLock(database, statements) };
+  const statements = cachedStatements(database, tables.seenByAdmin);
+  const shared = cachedStatements(database, tables.seenByProcess);
+  return { database, statements, tables, lock: new GlobalLock(database, shared) };
 }
 
 /** The one transaction that a shared handle can have, and whose it is. */

@@ -100,7 +100,7 @@ class SqliteFiles {
     if (this.migrated) return;
     await this.admin();
     await migrate();
-    this.all?.keepPresent();
+    this.all?.reset();
     this.migrated = true;
     this.idle.push(await this.openConnection(), await this.openConnection());
   }
@@ -142,8 +142,9 @@ class SqliteFiles {
     database.pragma(`journal_mode = ${this.options.journal ?? 'wal'}`);
     database.pragma('synchronous = off');
     attachClock(database, this.clock);
+    const first = this.all === undefined;
     this.all ??= new SqliteTables(database, this.options.ignoreColumns);
-    return { database, statements: cachedStatements(database, this.all.seen) };
+    return { database, statements: cachedStatements(database, first ? this.all.seenByAdmin : this.all.seenByProcess) };
   }
 }
 

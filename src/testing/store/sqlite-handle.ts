@@ -42,6 +42,7 @@ export class SqliteTables {
   private readonly ignored: ReadonlySet<string>;
   private known: { readonly name: string; readonly empty: Statement; readonly read: Statement }[] = [];
   private stale = true;
+  private madeByProcess = false;
   private kept = new Set<string>();
 
   constructor(database: Database, ignoredColumns: readonly string[] = realClockColumns) {
@@ -49,19 +50,21 @@ export class SqliteTables {
     this.ignored = new Set(ignoredColumns);
   }
 
-  /** Notices a statement that may change the set of tables. */
-  readonly seen = (text: string): void => {
-    if (/^\s*(create|drop|alter)\b/i.test(text)) this.stale = true;
+  /** Notices a statement of `admin` that may change the set of tables. What `admin` makes stays. */
+  readonly seenByAdmin = (text: string): void => {
+    if (changesTables(text)) this.stale = true;
   };
 
-  /** From now on a table that is made later does not outlive its schedule. */
-  keepPresent(): void {
-    this.stale = true;
-    this.kept = new Set(this.tables().map((table) => table.name));
-  }
+  /** Notices a statement of a process. A table that a process makes does not outlive its schedule. */
+  readonly seenByProcess = (text: string): void => {
+    if (changesTables(text)) this.stale = this.madeByProcess = true;
+  };
 
   reset(): void {
-    for (const table of this.tables()) {
+    const present = this.tables();
+    if (!this.madeByProcess) this.kept = new Set(present.map((table) => table.name));
+    this.madeByProcess = false;
+    for (const table of present) {
       if (this.kept.has(table.name)) table.empty.run();
       else this.drop(table.name);
     }
@@ -102,6 +105,8 @@ export class SqliteTables {
     this.stale = true;
   }
 }
+
+const changesTables = (text: string) => /^\s*(create|drop|alter)\b/i.test(text);
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 

@@ -40,8 +40,11 @@ export class Simulation<DB> implements World<DB> {
   last = -1;
   footprint: Footprint = emptyFootprint('');
   snapshot: Snapshot = {};
+  previous: Snapshot = {};
+  actors: readonly Incarnation[] = [];
+  readonly effects = new Map<string, number>();
   /** The order of all effects so far: what stands for the world outside unless the scenario tells of it. */
-  effects = 0;
+  effectsKey = 0;
   tablesKey = 0;
   private tablesAreStale = true;
   private readonly stepper: Stepper<DB>;
@@ -126,7 +129,7 @@ export class Simulation<DB> implements World<DB> {
   /** What may happen next. */
   choices(): Choice[] {
     return choicesAt({
-      incarnations: this.lives.present,
+      incarnations: this.processes,
       budget: this.budget,
       faults: this.scenario.faults ?? {},
       failed: () => this.store.errors.failed(),
@@ -141,26 +144,24 @@ export class Simulation<DB> implements World<DB> {
   /** Lets one thing happen, then checks what must hold after every step. */
   async take(choice: Choice): Promise<void> {
     if (this.log.length >= this.maxSteps) throw new TooLong(this.maxSteps);
-    const before = this.snapshot;
+    this.previous = this.snapshot;
     this.footprint = emptyFootprint('');
     const step = await this.stepper.take(choice);
-    this.log.push(step, ...this.late.splice(0));
+    const steps = [step, ...this.late.splice(0)];
+    this.log.push(...steps);
+    this.actors = this.processes.filter((each) => steps.some((taken) => taken.process === each.name));
     const refreshed = this.refresh();
     if (refreshed !== undefined) await refreshed;
-    if (this.drawn) step.tables = { before, after: this.snapshot };
+    if (this.drawn) step.tables = { before: this.previous, after: this.snapshot };
     const checked = this.afterStep?.(this);
     if (checked instanceof Promise) await checked;
   }
 
   /** Checks what must hold at a moment other than after a step. */
-  async check(when: 'end' | 'healed'): Promise<void> {
-    await checksDue(this.scenario, when)?.(this);
-  }
+  check = async (when: 'end' | 'healed'): Promise<void> => void (await checksDue(this.scenario, when)?.(this));
 
   /** Gives every connection back; nothing goes on. */
-  async leave(): Promise<void> {
-    await this.lives.end();
-  }
+  leave = (): Promise<void> => this.lives.end();
 
   /** What tells this state from others: equal keys have equal futures. */
   key(): string {

@@ -7,7 +7,8 @@ import type { Simulation } from './simulation.js';
  */
 export function stateKey<DB>(world: Simulation<DB>): string {
   const { budget, scenario } = world;
-  const outside = scenario.outside === undefined ? world.effects : asText(scenario.outside());
+  const outside =
+    scenario.outside === undefined ? world.effectsKey : asText([scenario.outside(), [...world.effects].sort()]);
   const left = `${budget.crashes},${budget.restarts},${budget.lostReplies},${budget.failures},${budget.diskFull},${budget.clockJumps},${budget.timers}`;
   let key = `${world.tablesKey}@${world.nowMs}${world.diskIsFull ? 'F' : ''}/${left}/${outside}`;
   for (const each of world.processes) key += `|${each.key(world.version)}`;

@@ -2,7 +2,8 @@ import { Delivery } from './delivery.js';
 import { injected } from './injected.js';
 import { turn } from './lives.js';
 import { outcomeOf } from './outcome.js';
-import type { Choice } from './parked.js';
+import { asText } from './interner.js';
+import type { Choice, Parked } from './parked.js';
 import { awaitQuiet } from './quiet.js';
 import type { Simulation } from './simulation.js';
 import type { Step } from './trace.js';
@@ -63,9 +64,15 @@ export class Stepper<DB> {
     if (parked.kind === 'effect') world.footprint.effect = true;
     const outcome = await outcomeOf(parked, () => by.pending.length > 0);
     await this.delivery.deliver(parked, outcome, choice.kind === 'lost-reply', step);
-    if (parked.kind === 'effect')
-      world.effects = world.interner.link(world.effects, `${by.index}${parked.label}${step.answer}`);
+    if (parked.kind === 'effect') this.countEffect(parked, outcome.ok, step);
     return step;
+  }
+
+  private countEffect(parked: Parked, tookPlace: boolean, step: Step): void {
+    const { world } = this;
+    const what = `${parked.by.index}${parked.label}${asText(parked.params)}${step.answer}`;
+    world.effectsKey = world.interner.link(world.effectsKey, what);
+    if (tookPlace) world.effects.set(parked.label, (world.effects.get(parked.label) ?? 0) + 1);
   }
 
   private async fail(choice: Taken<'failure'>): Promise<Step> {

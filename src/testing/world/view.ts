@@ -74,6 +74,12 @@ export interface World<DB = AnyTables> {
   readonly trace: readonly string[];
   /** The committed rows of all tables, by table. */
   readonly snapshot: Snapshot;
+  /** The same before the last step. */
+  readonly previous: Snapshot;
+  /** Who took the last step, and whose waiting statements it let through; empty for the clock and the disk. */
+  readonly actors: readonly ProcessView[];
+  /** How often each effect took place, by label. */
+  readonly effects: ReadonlyMap<string, number>;
   /** The committed rows of one table; empty if there is no such table. */
   rows(table: string): readonly Row[];
 }

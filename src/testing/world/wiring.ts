@@ -4,7 +4,6 @@ import type { Ports } from '../../port/ports.js';
 import { gatedDialect } from '../store/gated-dialect.js';
 import type { TestConnection } from '../store/store.js';
 import { type Incarnation, never } from './incarnation.js';
-import { asText } from './interner.js';
 import type { Process, ProcessClock } from './process.js';
 import { ownershipMaker } from './simulated-ownership.js';
 import type { Simulation } from './simulation.js';
@@ -24,7 +23,6 @@ export function wire<DB>(world: Simulation<DB>, self: Incarnation, connection: T
   const db = new Kysely<DB>({ dialect: gatedDialect(connection.dialect, gate) });
   const clock = virtualClock(world, self);
   const randomness = seededBy(self);
-  const effect: Process<DB>['effect'] = (label, run) => self.park('effect', label, { run });
   const process: Process<DB> = {
     db,
     name: self.name,
@@ -35,8 +33,9 @@ export function wire<DB>(world: Simulation<DB>, self: Incarnation, connection: T
     ports: portsOf(world, self, { clock, randomness }),
     createOwnership: (options) => ownershipMaker(world, self, process)(options),
     random: () => randomness.fraction(),
-    effect,
-    port: (label, client) => portTo(label, client, effect),
+    effect: (label, run) => self.park('effect', label, { run }),
+    port: (label, client) =>
+      portTo(client, (method, params, run) => self.park('effect', `${label}.${method}`, { params, run })),
     work: (label = 'work') => self.park('work', label, {}),
     ghost(fact) {
       if (!self.alive) return;
@@ -110,14 +109,17 @@ function portsOf<DB>(
   return Object.freeze({ clock, identity, processes, registry: self.registry, randomness });
 }
 
-function portTo<T extends object>(label: string, client: T, effect: Process['effect']): T {
+/** Every method of the client becomes a step; what is no method is passed through. */
+function portTo<T extends object>(
+  client: T,
+  step: (method: string, params: readonly unknown[], run: () => unknown) => Promise<unknown>,
+): T {
   return new Proxy(client, {
     get(target, member) {
       const value: unknown = Reflect.get(target, member);
       if (typeof value !== 'function') return value;
-      const call = value as (...parameters: unknown[]) => unknown;
-      return (...parameters: unknown[]) =>
-        effect(`${label}.${String(member)}${asText(parameters)}`, () => call.apply(target, parameters));
+      const call = value as (...params: unknown[]) => unknown;
+      return (...params: unknown[]) => step(String(member), params, () => call.apply(target, params));
     },
   });
 }

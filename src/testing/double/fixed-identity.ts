@@ -1,0 +1,42 @@
+import type { ProcessIdentity } from '../../index.js';
+
+/** A process identity, and those of the processes that it is easily mistaken for. */
+export interface FixedIdentity extends ProcessIdentity {
+  /** Another process on the same host. */
+  sameHost(pid?: number): FixedIdentity;
+  /** The same process after a restart: another pid, start mark and boot id. */
+  rebooted(): FixedIdentity;
+  /** Another process that got this one's pid: the start mark and boot id differ. */
+  pidReused(): FixedIdentity;
+  /** A process on another host that happens to have this one's pid. */
+  elsewhere(): FixedIdentity;
+}
+
+/**
+ * Makes an identity for tests: pass it as the option `identity`.
+ *
+ * @param parts - What matters to the test; the rest has fixed values.
+ * @example
+ * ```ts
+ * const me = fixedIdentity({ pid: 7 });
+ * const stranger = me.pidReused();
+ * ```
+ */
+export function fixedIdentity(parts: Partial<ProcessIdentity> = {}): FixedIdentity {
+  const identity: ProcessIdentity = { bootId: 'boot-1', pid: 101, start: 'start-1', host: 'host-1', ...parts };
+  const again = (changes: Partial<ProcessIdentity>) => fixedIdentity({ ...identity, ...changes });
+  const next = { bootId: successor(identity.bootId), start: successor(identity.start ?? 'start-0') };
+  return Object.freeze({
+    ...identity,
+    sameHost: (pid = identity.pid + 1) => again({ ...next, pid }),
+    rebooted: () => again({ ...next, pid: identity.pid + 1 }),
+    pidReused: () => again(next),
+    elsewhere: () => again({ ...next, host: successor(identity.host) }),
+  });
+}
+
+/** `boot-1` becomes `boot-2`, and `boot` becomes `boot-2`. */
+function successor(text: string): string {
+  const [, stem = text, number = '1'] = /^(.*)-(\d+)$/.exec(text) ?? [];
+  return `${stem}-${Number(number) + 1}`;
+}

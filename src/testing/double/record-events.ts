@@ -1,0 +1,34 @@
+import type { OwnershipEvent } from '../../index.js';
+
+/** A listener that keeps what it hears. */
+export interface EventRecord {
+  /** The listener: pass it as the option `onEvent`. */
+  readonly onEvent: (event: OwnershipEvent) => void;
+  /** Everything heard so far, in order. */
+  readonly events: readonly OwnershipEvent[];
+  /** Everything heard of one type, in order. */
+  of<T extends OwnershipEvent['type']>(type: T): Extract<OwnershipEvent, { readonly type: T }>[];
+  /** Forgets everything. */
+  clear(): void;
+}
+
+/**
+ * Makes a listener that records events.
+ *
+ * @example
+ * ```ts
+ * const heard = recordEvents();
+ * const ownership = createTransitionOwnership({ db, tasks, onEvent: heard.onEvent });
+ * heard.of('lease.lost').length;
+ * ```
+ */
+export function recordEvents(): EventRecord {
+  const events: OwnershipEvent[] = [];
+  return {
+    onEvent: (event) => void events.push(event),
+    events,
+    of: <T extends OwnershipEvent['type']>(type: T) =>
+      events.filter((event): event is Extract<OwnershipEvent, { readonly type: T }> => event.type === type),
+    clear: () => void events.splice(0),
+  };
+}

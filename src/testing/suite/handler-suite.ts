@@ -1,0 +1,126 @@
+import { explore } from '../search/explore.js';
+import { assertHolds } from '../search/report.js';
+import type { AnyTables, Awaitable, TestStore } from '../store/store.js';
+import type { Faults } from '../world/faults.js';
+import { invariant } from '../world/invariant.js';
+import type { Process, ProcessMain } from '../world/process.js';
+import type { Scenario } from '../world/scenario.js';
+import type { World } from '../world/view.js';
+import { drive, handlerTable } from './drive.js';
+import { afterAll, boundsOf, define, type Level, type Runner } from './runner.js';
+
+/** One handler: does what its stage demands, and answers the next stage. */
+export type StageHandler<S extends string, Outside, DB> = (
+  process: Process<DB>,
+  task: number,
+  outside: Outside,
+) => Promise<S>;
+
+/** The stages of a task, and the handlers that move it through them. */
+export interface StageMachine<S extends string, Outside, DB> {
+  /** Where a task begins. */
+  readonly initial: S;
+  /** Where it may end. */
+  readonly final: readonly S[];
+  /** A handler for each stage that is not final. */
+  readonly handlers: Partial<Record<S, StageHandler<S, Outside, DB>>>;
+}
+
+/** What `handlerSuite` is given. */
+export interface HandlerSuiteOptions<S extends string, Outside extends Record<string, object>, DB> {
+  /** Makes the store. */
+  readonly store: () => Awaitable<TestStore<DB>>;
+  /** Your stages and handlers. */
+  readonly machine: StageMachine<S, Outside, DB>;
+  /**
+   * Makes fakes of what the handlers touch, fresh for each schedule, of plain data and methods. Handlers get them
+   * wrapped, so that each call of a method is a step that can die, fail, or lose its answer.
+   */
+  readonly outside?: () => Outside;
+  /** Must hold after every step: throws, or answers `false` or a sentence. `charged at most once`. */
+  readonly invariant?: (outside: Outside, world: World<DB>) => Awaitable<boolean | string | undefined | void>;
+  /** Must hold when the faults are over: `charged exactly once, and shipped`. */
+  readonly eventually?: (outside: Outside, world: World<DB>) => Awaitable<boolean | string | undefined | void>;
+  /** The faults, in place of the suite's own list of scenarios. */
+  readonly faults?: Faults;
+  /** How many processes want to move the task. Default: 2. */
+  readonly processes?: number;
+  /** How thorough. Default: `quick`. */
+  readonly level?: Level;
+}
+
+const everyFault: Readonly<Record<string, Faults>> = Object.freeze({
+  'nothing goes wrong': {},
+  'a process is killed at any point and started again': { crashes: 1, restarts: 1 },
+  'a process stands still until its lease is over': { clockJumps: 1 },
+  'an answer is lost': { lostReplies: 1 },
+  'a statement or call fails': { failures: 1 },
+});
+
+/**
+ * Defines tests that run your stage handlers under the library, in every interleaving and with every fault.
+ *
+ * Each process takes the task's lease, runs the handler of its stage, and moves the stage by compare-and-swap, until a
+ * final stage is reached. In every schedule the task must get to a final stage once the faults are over.
+ *
+ * @param runner - Your test runner: `{ describe, test, afterAll }` of vitest or jest, `{ describe, test, after }` of node:test.
+ * @param options - Your machine, and what must hold.
+ * @example
+ * ```ts
+ * handlerSuite(vitest, {
+ *   store: () => sqliteFileStore(),
+ *   machine: { initial: 'charge', final: ['done'], handlers: { charge: async (_, task, { bank }) => { await bank.charge(task); return 'done'; } } },
+ *   outside: () => ({ bank: new FakeBank() }),
+ *   invariant: ({ bank }) => bank.charges <= 1,
+ * });
+ * ```
+ */
+export function handlerSuite<S extends string, Outside extends Record<string, object>, DB = AnyTables>(
+  runner: Runner,
+  options: HandlerSuiteOptions<S, Outside, DB>,
+): void {
+  const { bounds, complete, timeoutMs } = boundsOf(options.level ?? 'quick');
+  const cases = options.faults === undefined ? everyFault : { 'the given faults': options.faults };
+  let opened: Promise<TestStore<DB>> | undefined;
+  const store = () => {
+    opened ??= Promise.resolve(options.store()).then((made) => handlerTable.open(made));
+    return opened;
+  };
+  runner.describe('stage handlers', () => {
+    for (const [title, faults] of Object.entries(cases)) {
+      const run = async () => {
+        const report = await explore(await store(), scenarioOf(options, faults), bounds);
+        assertHolds(report, { complete });
+      };
+      define(runner, `keep their promises when ${title}`, { run, timeoutMs });
+    }
+    afterAll(runner, async () => (await opened)?.close());
+  });
+}
+
+function scenarioOf<S extends string, Outside extends Record<string, object>, DB>(
+  options: HandlerSuiteOptions<S, Outside, DB>,
+  faults: Faults,
+): Scenario<DB> {
+  const { machine } = options;
+  let outside = (options.outside?.() ?? {}) as Outside;
+  const main: ProcessMain<DB> = (process) => drive(process, machine, { outside });
+  const names = Array.from({ length: options.processes ?? 2 }, (_, at) => String.fromCodePoint(65 + at));
+  return {
+    processes: Object.fromEntries(names.map((name) => [name, main])),
+    faults,
+    setup: async ({ store }) => {
+      outside = (options.outside?.() ?? {}) as Outside;
+      await handlerTable.seed(store, machine.initial);
+    },
+    outside: () => outside,
+    invariant: invariant<DB>('the invariant of the handlers', (world) => options.invariant?.(outside, world)),
+    eventually: [
+      invariant<DB>('the task gets to a final stage', (world) => {
+        const stage = handlerTable.stageIn(world);
+        return (machine.final as readonly string[]).includes(stage) || `it stays at ${stage}`;
+      }),
+      invariant<DB>('what the handlers promise in the end', (world) => options.eventually?.(outside, world)),
+    ],
+  };
+}

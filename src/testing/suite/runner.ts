@@ -1,0 +1,45 @@
+import type { Bounds } from '../search/report.js';
+
+/** What a suite needs of a test runner: vitest, jest and node:test all have it, and so does what you write yourself. */
+export interface Runner {
+  /** Groups tests. */
+  describe(name: string, define: () => void): unknown;
+  /** Defines a test; `timeoutMs` where the runner takes one as its third argument. */
+  test(name: string, run: () => Promise<void>, timeoutMs?: number): unknown;
+  /** Runs once before the tests of the group. */
+  beforeAll?(run: () => Promise<void>): unknown;
+  /** Runs once after the tests of the group. */
+  afterAll?(run: () => Promise<void>): unknown;
+  /** What node:test calls `afterAll`. */
+  after?(run: () => Promise<void>): unknown;
+}
+
+/** How thorough a suite is: `quick` for every commit, `full` for every night, or bounds of your own. */
+export type Level = 'quick' | 'full' | Bounds;
+
+/** The bounds of a level, and whether a search that they stop fails. */
+export function boundsOf(level: Level): {
+  readonly bounds: Bounds;
+  readonly complete: boolean;
+  readonly timeoutMs: number;
+} {
+  if (level === 'full') return { bounds: { maxMs: 600_000 }, complete: true, timeoutMs: 630_000 };
+  if (level === 'quick') return { bounds: { maxMs: 8_000 }, complete: false, timeoutMs: 60_000 };
+  return { bounds: level, complete: false, timeoutMs: (level.maxMs ?? 60_000) + 30_000 };
+}
+
+/** Defines a test. node:test wants options, or nothing, where others want a number: its functions take two arguments more. */
+export function define(
+  runner: Runner,
+  name: string,
+  { run, timeoutMs }: { readonly run: () => Promise<void>; readonly timeoutMs: number },
+): void {
+  // node:test reads a second argument that is an object as options; a number in third place would be taken for the test.
+  if (runner.after !== undefined && runner.afterAll === undefined) runner.test(name, run);
+  else runner.test(name, run, timeoutMs);
+}
+
+/** Runs something once after all tests of the group. */
+export function afterAll(runner: Runner, run: () => Promise<void>): void {
+  (runner.afterAll ?? runner.after)?.(run);
+}
