@@ -7,6 +7,7 @@ import type { Lease } from '../core/lease.js';
 import { anchorNow } from '../runtime/holding.js';
 import { secretOf } from '../runtime/lease-handle.js';
 import { renewClaims } from './renew-claims.js';
+import { rowMissing } from './row-missing.js';
 
 /** Refuses a time that no lease could have left. */
 export function checkEnsure(ms: unknown): asserts ms is number {
@@ -33,9 +34,7 @@ export async function ensure(
   const renewed = await renewClaims(context, [holding]);
   if (renewed.isErr()) return err(renewed.error);
   for (const { state } of renewed.value) {
-    if (state.is === 'missing') {
-      return err(state.holder === null ? holding.lose('gone') : holding.lose('superseded', state.holder));
-    }
+    if (state.is === 'missing') return err(rowMissing(context.root, holding, state.holder));
     if (state.is === 'renewed') {
       holding.verify(anchor);
       if (state.remainingMs < ms) return err(notEnoughTime(ms, Math.max(0, state.remainingMs)));

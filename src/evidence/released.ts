@@ -10,7 +10,8 @@ export function released(context: Context, holding: Holding): void {
   const { taskId, fencingToken, actor, entry } = holding.facts;
   const provisional = context.session.inTransaction;
   entry.phase = 'releasing';
-  if (!provisional) {
+  if (provisional) holding.maybeReleased = true;
+  else {
     holding.settle();
     context.keeper.drop(holding);
   }

@@ -1,7 +1,9 @@
 import type { Context, Keeper } from '../context.js';
 import { jsonId } from '../core/event.js';
 import { reasonOf } from '../core/fail.js';
+import type { Holder } from '../core/holder.js';
 import { renewClaims } from '../evidence/renew-claims.js';
+import { rowMissing } from '../evidence/row-missing.js';
 import type { ScheduledCall } from '../port/clock.js';
 import { anchorNow, type Holding } from '../runtime/holding.js';
 
@@ -166,7 +168,7 @@ export class RenewalKeeper implements Keeper {
       if (!this.#held.has(holding)) continue;
       if (state.is === 'locked') locked = true;
       else if (state.is === 'renewed') this.#verified(context, holding, anchor, state.expiresAtMs);
-      else this.#missing(holding, state.holder);
+      else this.#missing(context, holding, state.holder);
     }
     return locked;
   }
@@ -178,15 +180,12 @@ export class RenewalKeeper implements Keeper {
     context.observer.tell('lease.renewed', { taskId: jsonId(taskId), fencingToken, actor, expiresAtMs });
   }
 
-  /** No row carries the claim: lost, or never committed, or released by a transaction that committed. */
-  #missing(holding: Holding, holder: Parameters<Holding['lose']>[1] | null): void {
-    const { entry } = holding.facts;
-    if (entry.provisional) return;
-    if (entry.phase === 'releasing') {
+  /** No row carries the claim: lost, unless a release is under way or a transaction of the caller's explains it. */
+  #missing(context: Context, holding: Holding, holder: Holder | null): void {
+    if (holding.maybeReleased) {
       holding.settle();
       this.drop(holding);
-    } else if (holder === null) holding.lose('gone');
-    else holding.lose('superseded', holder);
+    } else if (holding.facts.entry.phase !== 'releasing') rowMissing(context, holding, holder);
   }
 }
 

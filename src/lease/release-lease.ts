@@ -60,7 +60,7 @@ export async function release(context: Context, lease: Lease): Promise<Result<Re
   }
   const { holding } = secret;
   if (holding.released) return ok(ALREADY);
-  holding.check();
+  const lostBefore = holding.check();
   const { taskId, claim } = lease;
   holding.facts.entry.phase = 'releasing';
   const deleted = await execute(context.session, context.leases.release({ taskId, claim }));
@@ -68,18 +68,32 @@ export async function release(context: Context, lease: Lease): Promise<Result<Re
     releaseFailed(context, holding, deleted.error);
     return err(deleted.error);
   }
-  if (changed(context.session, deleted.value) || deleted.value.repeated) {
+  // A second release of the same lease may have been answered first.
+  if (holding.released) return ok(ALREADY);
+  // An earlier try whose reply was lost may have deleted the row, if it was still ours then.
+  if (changed(context.session, deleted.value) || (deleted.value.repeated && lostBefore === undefined)) {
     released(context, holding);
     return ok(RELEASED);
+  }
+  if (holding.maybeReleased) {
+    if (!context.session.inTransaction) {
+      holding.settle();
+      context.keeper.drop(holding);
+    }
+    return ok(ALREADY);
   }
   const read = await readJudged(context, taskId);
   context.keeper.drop(holding);
   return ok({ outcome: 'superseded', holder: read.unwrapOr(null)?.holder ?? null });
 }
 
-/** A release that did not reach the database: the claim is in use no more, so its row is an orphan. */
+/**
+ * A release that did not reach the database: the claim is in use no more, so its row is an orphan. In a caller's
+ * transaction, which fails with it, the lease goes on.
+ */
 export function releaseFailed(context: Context, holding: Holding, { message }: StoreFailure): void {
-  context.keeper.drop(holding);
-  const { taskId, fencingToken, actor } = holding.facts;
+  const { taskId, fencingToken, actor, entry } = holding.facts;
+  if (context.session.inTransaction) entry.phase = 'held';
+  else context.keeper.drop(holding);
   context.observer.tell('lease.release-failed', { taskId: jsonId(taskId), fencingToken, actor, message });
 }

@@ -3,6 +3,7 @@ import type { Context } from '../context.js';
 import type { LeaseLost, LostRace, StoreFailure, TaskNotFound } from '../core/failure.js';
 import { readJudged } from '../evidence/read-holder.js';
 import { released } from '../evidence/released.js';
+import { rowMissing } from '../evidence/row-missing.js';
 import type { Holding } from '../runtime/holding.js';
 import { type Answer, bracket, changed, execute } from '../sql/execute.js';
 import type { Session } from '../sql/session.js';
@@ -86,6 +87,6 @@ async function explain(
   ) {
     return win(undefined);
   }
-  if (!ours) return err(holder === null ? holding.lose('gone') : holding.lose('superseded', holder));
+  if (!ours) return err(rowMissing(context, holding, holder));
   return err(raceLost(context, request, stage.value));
 }

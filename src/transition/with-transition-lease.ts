@@ -1,8 +1,9 @@
 import { err, type Result, ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
-import { handlerFailed, leaseLost, withValue } from '../core/fail.js';
+import { handlerFailed, withValue } from '../core/fail.js';
 import type { HandlerFailed, LeaseBusy, LeaseLost, NotGranting, StoreFailure } from '../core/failure.js';
 import type { Lease } from '../core/lease.js';
+import { rowMissing } from '../evidence/row-missing.js';
 import { acquire } from '../lease/acquire-lease.js';
 import { type CheckedRequest, checkLeaseRequest, type LeaseRequest } from '../lease/lease-request.js';
 import { release } from '../lease/release-lease.js';
@@ -90,12 +91,12 @@ async function runHeld(
   return ended.finally(() => context.running.delete(ended));
 }
 
-/** Releases the lease; tells the loss if it was no longer ours. */
+/** Releases the lease; tells the loss if it was no longer ours, or was known to be lost and could not be asked about. */
 async function giveBack(context: Context, lease: Lease): Promise<LeaseLost | undefined> {
-  const given = await release(context, lease);
-  if (given.isErr() || given.value.outcome !== 'superseded') return undefined;
   const secret = secretOf(lease, context.root);
-  const { holder } = given.value;
-  if (!secret.guarded) return leaseLost({ ...lease, reason: 'gone' });
-  return holder === null ? secret.holding.lose('gone') : secret.holding.lose('superseded', holder);
+  const lostBefore = secret.guarded ? secret.holding.check() : undefined;
+  const given = await release(context, lease);
+  if (given.isErr()) return lostBefore;
+  const { outcome, holder } = given.value;
+  return secret.guarded && outcome === 'superseded' ? rowMissing(context, secret.holding, holder) : undefined;
 }
