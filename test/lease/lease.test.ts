@@ -1,4 +1,8 @@
 import { prove } from '../rig/proofs.js';
 import { acquisition } from './acquisition.js';
+import { provisional } from './provisional.js';
+import { release } from './release.js';
 
 prove('acquisition', acquisition);
+prove('release', release);
+prove('leases in a transaction', provisional);

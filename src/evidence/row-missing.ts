@@ -1,0 +1,18 @@
+import type { Context } from '../context.js';
+import { leaseLost } from '../core/fail.js';
+import type { LeaseLost } from '../core/failure.js';
+import type { Holder } from '../core/holder.js';
+import type { Holding } from '../runtime/holding.js';
+
+/**
+ * The row of a lease was looked for and is not there: the lease is lost.
+ *
+ * Only told, and not held against the lease, where the look proves nothing: a transaction may see an old
+ * state, and a provisional row is there for nobody else before its commit.
+ */
+export function rowMissing({ session }: Context, holding: Holding, holder: Holder | null): LeaseLost {
+  const { taskId, fencingToken, entry } = holding.facts;
+  const proves = !session.inTransaction && !(entry.provisional && holder === null);
+  const found = holder === null ? ({ reason: 'gone' } as const) : ({ reason: 'superseded', holder } as const);
+  return proves ? holding.lose(found.reason, found.holder) : leaseLost({ taskId, fencingToken, ...found });
+}

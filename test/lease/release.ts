@@ -1,0 +1,179 @@
+import { acquireLease, acquireLeases, releaseLease, releaseLeases } from 'transition-ownership';
+import { expect } from 'vitest';
+import { err, ok, type Proofs } from '../rig/proofs.js';
+
+const DELETE = /^delete from "transition_lease"/;
+
+/** Giving a lease back: page 1.3, 1.8 and 2.2. */
+export const release: Proofs = {
+  'releaseLease deletes exactly its own row, stops its timer and forgets its claim': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    const lease = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+    const other = await ok(acquireLease(own, { taskId: 2, actor: 'monitor' }));
+    expect(await ok(releaseLease(own, lease))).toBe('released');
+    expect(rig.leases()).toMatchObject([{ claim: other.claim }]);
+    expect(a.timers).toHaveLength(1);
+    expect(await ok(releaseLease(own, other))).toBe('released');
+    expect(rig.leases()).toEqual([]);
+    expect(a.timers).toEqual([]);
+    expect(a.registry.size).toBe(0);
+    expect(a.told('lease.released')).toMatchObject([
+      { taskId: 1, fencingToken: lease.fencingToken, provisional: false },
+      { taskId: 2, fencingToken: other.fencingToken, provisional: false },
+    ]);
+  },
+
+  'releaseLease a second time sends nothing and says so': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    const lease = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+    await ok(releaseLease(own, lease));
+    const { length } = a.wire.sent;
+    expect(await ok(releaseLease(own, lease))).toBe('already-released');
+    expect(a.wire.sent).toHaveLength(length);
+  },
+
+  'releaseLease twice at once releases once': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    const lease = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+    const outcomes = await Promise.all([ok(releaseLease(own, lease)), ok(releaseLease(own, lease))]);
+    expect(outcomes).toEqual(['released', 'already-released']);
+    expect(a.told('lease.released')).toHaveLength(1);
+  },
+
+  "releaseLease never deletes another's row, and losing is no error": async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    const own = a.own();
+    const lost = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+    rig.time.freeze(30_000);
+    const taken = await ok(acquireLease(b.own(), { taskId: 1, actor: 'reaper' }));
+    expect(await ok(releaseLease(own, lost))).toBe('superseded');
+    expect(rig.leases()).toMatchObject([{ claim: taken.claim }]);
+    expect(a.told('lease.released')).toEqual([]);
+    expect(a.registry.size).toBe(0);
+  },
+
+  'releaseLease of an expired lease that nobody took deletes it, even late': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    const lease = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+    rig.time.freeze(86_400_000);
+    expect(await ok(releaseLease(own, lease))).toBe('released');
+    expect(rig.leases()).toEqual([]);
+  },
+
+  'releaseLease whose reply was lost has released': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    const lease = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+    a.wire.fault(DELETE, 'reply-lost', 1);
+    expect(await ok(releaseLease(own, lease))).toBe('released');
+    expect(rig.leases()).toEqual([]);
+  },
+
+  'releaseLease of a lease known to be lost is not called released by a lost reply': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    const own = a.own();
+    const lost = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+    rig.time.freeze(30_000);
+    await ok(acquireLease(b.own(), { taskId: 1, actor: 'reaper' }));
+    a.wire.fault(DELETE, 'reply-lost', 1);
+    expect(await ok(releaseLease(own, lost))).toBe('superseded');
+  },
+
+  'releaseLease that fails tells it, ends renewal, and leaves an orphan that its own process takes at once': async (
+    rig,
+  ) => {
+    const a = rig.start('a');
+    const own = a.own();
+    const lease = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+    a.wire.fault(DELETE, 'refused');
+    expect(await err(releaseLease(own, lease))).toMatchObject({ type: 'store-failure', outcome: 'not-applied' });
+    expect(a.told('lease.release-failed')).toMatchObject([{ taskId: 1, fencingToken: lease.fencingToken }]);
+    expect(a.registry.size).toBe(0);
+    expect(a.timers).toEqual([]);
+    a.wire.mend();
+    const next = await ok(acquireLease(own, { taskId: 1, actor: 'reaper' }));
+    expect(a.told('lease.reclaimed')).toMatchObject([{ reason: 'orphaned', fencingToken: lease.fencingToken }]);
+    expect(await ok(releaseLease(own, lease))).toBe('superseded');
+    expect(rig.leases()).toMatchObject([{ claim: next.claim }]);
+  },
+
+  'releaseLease that failed may be tried again': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    const lease = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+    a.wire.fault(DELETE, 'refused', 12);
+    await err(releaseLease(own, lease));
+    expect(await ok(releaseLease(own, lease))).toBe('released');
+    expect(rig.leases()).toEqual([]);
+  },
+
+  'a lease is released when the block that holds it ends': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    {
+      await using lease = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+      expect(rig.leases()).toMatchObject([{ claim: lease.claim }]);
+    }
+    expect(rig.leases()).toEqual([]);
+  },
+
+  'a block whose lease cannot be released ends all the same': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    {
+      await using _lease = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+      a.wire.fault(DELETE, 'refused');
+    }
+    expect(a.told('lease.release-failed')).toHaveLength(1);
+  },
+
+  'releaseLeases gives many back and tells each in its order': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    const own = a.own();
+    const { acquired } = await ok(
+      acquireLeases(
+        own,
+        [1, 2, 3].map((taskId) => ({ taskId, actor: 'reconciler' })),
+      ),
+    );
+    const [first, second, third] = acquired;
+    if (first === undefined || second === undefined || third === undefined) throw new Error('three should be held');
+    rig.run('delete from transition_lease where claim = ?', second.claim);
+    const taken = await ok(acquireLease(b.own(), { taskId: 2, actor: 'reaper' }));
+    await ok(releaseLease(own, third));
+    expect(await ok(releaseLeases(own, [first, second, third, first]))).toEqual([
+      'released',
+      'superseded',
+      'already-released',
+      'already-released',
+    ]);
+    expect(rig.leases()).toMatchObject([{ claim: taken.claim }]);
+    expect(a.registry.size).toBe(0);
+    expect(a.timers).toEqual([]);
+  },
+
+  'releaseLeases whose reply was lost has released': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    const requests = [1, 2].map((taskId) => ({ taskId, actor: 'reconciler' }));
+    const { acquired } = await ok(acquireLeases(own, requests));
+    a.wire.fault(DELETE, 'reply-lost', 1);
+    expect(await ok(releaseLeases(own, acquired))).toEqual(['released', 'released']);
+    expect(rig.leases()).toEqual([]);
+  },
+
+  'releaseLeases that fails tells every lease and leaves its rows to expire': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    const requests = [1, 2].map((taskId) => ({ taskId, actor: 'reconciler' }));
+    const { acquired } = await ok(acquireLeases(own, requests));
+    a.wire.fault(DELETE, 'refused');
+    expect(await err(releaseLeases(own, acquired))).toMatchObject({ type: 'store-failure' });
+    expect(a.told('lease.release-failed').length).toBeGreaterThan(0);
+    expect(rig.leases()).toHaveLength(2);
+  },
+};
