@@ -1,4 +1,4 @@
-import type { Selectable, Updateable } from 'kysely';
+import type { Expression, ExpressionBuilder, Selectable, SqlBool, Updateable } from 'kysely';
 import type { IdType, IdValue } from './core/id.js';
 
 /** The types that an ownership was made with, inferred from the caller's database; every verb speaks them. */
@@ -13,12 +13,35 @@ export interface Shape {
   readonly taskSet: object;
   /** The id of a run. */
   readonly runId: IdValue;
+  /** Your jobs; `undefined` without the option `jobs`. */
+  readonly jobs: JobShape | undefined;
+}
+
+/** The types of the jobs that an ownership was made with. */
+export interface JobShape {
   /** The id of a job. */
-  readonly jobId: IdValue;
+  readonly id: IdValue;
   /** A row of the jobs table. */
-  readonly job: object;
-  /** Columns of a job that a claim or a requeue may set. */
-  readonly jobSet: object;
+  readonly row: object;
+  /** The status of a job. */
+  readonly status: string;
+  /** When a job was started, as its column is read. */
+  readonly startedAt: unknown;
+  /** A column of the jobs table. */
+  readonly column: string;
+  /** Which jobs a claim may take: values by column, or an expression. */
+  readonly where: object;
+  /** Columns that a claim may set beside those that the library writes. */
+  readonly claimSet: object;
+  /** Columns that a requeue may set beside those that it clears. */
+  readonly requeueSet: object;
+  /** The columns of run ownership, cleared. */
+  readonly cleared: object;
+}
+
+/** A {@link Shape} with jobs: what the verbs on jobs ask of an ownership. */
+export interface ShapeWithJobs extends Shape {
+  readonly jobs: JobShape;
 }
 
 /** A table of the caller's database. */
@@ -28,6 +51,9 @@ export type TableOf<DB> = keyof DB & string;
 export type ColumnOf<DB, T extends TableOf<DB>, Value = unknown> = {
   [C in keyof Selectable<DB[T]> & string]: Selectable<DB[T]>[C] extends Value ? C : never;
 }[keyof Selectable<DB[T]> & string];
+
+/** A row of a table, as it is read. */
+export type RowOf<DB, T extends TableOf<DB>> = { readonly [C in keyof Selectable<DB[T]>]: Selectable<DB[T]>[C] };
 
 /** The value of a column. */
 export type ValueOf<DB, T extends TableOf<DB>, C> = C extends keyof Selectable<DB[T]> ? Selectable<DB[T]>[C] : never;
@@ -44,8 +70,26 @@ export type IdOf<Value, I extends IdType> = I extends 'bigint'
     ? Extract<Value, number>
     : Extract<Value, string>;
 
+/** The columns of a table that may be null and whose other values fit a type. */
+export type NullableColumnOf<DB, T extends TableOf<DB>, Value = unknown> = {
+  [C in ColumnOf<DB, T, Value | null>]: null extends Selectable<DB[T]>[C] ? C : never;
+}[ColumnOf<DB, T, Value | null>];
+
 /** The columns of a table that may be set beside those that the library writes. */
 export type SetOf<DB, T extends TableOf<DB>, Written extends string> = Omit<Updateable<DB[T]>, Written>;
 
 /** The stages that follow a stage. */
 export type NextStage<S extends Shape, From> = From extends keyof S['moves'] ? S['moves'][From] : S['stage'];
+
+/** Conditions on the rows of a table: values by column (`null` is a value), or an expression of Kysely's builder. */
+export type WhereOf<DB, T extends TableOf<DB>> =
+  | { readonly [C in keyof Selectable<DB[T]>]?: Selectable<DB[T]>[C] }
+  | ((eb: ExpressionBuilder<DB, T>) => Expression<SqlBool>);
+
+/** Columns to set: to a value, or to an expression of the row as it was before. */
+export type AssignmentsOf<DB, T extends TableOf<DB>, Written extends string> = {
+  readonly [C in keyof SetOf<DB, T, Written>]?:
+    | SetOf<DB, T, Written>[C]
+    | Expression<SetOf<DB, T, Written>[C]>
+    | ((eb: ExpressionBuilder<DB, T>) => Expression<SetOf<DB, T, Written>[C]>);
+};

@@ -20,6 +20,7 @@ const severities: Readonly<Record<keyof typeof EVENT_TYPES, Severity>> = {
   'job.claimed': 'debug',
   'job.requeued': 'info',
   'job.reaped': 'warning',
+  'job.reap-failed': 'warning',
   'queue.impossible-found': 'warning',
   'queue.sanitized': 'info',
   'effect.started': 'debug',

@@ -1,0 +1,53 @@
+import { shown } from '../core/shown.js';
+import { assigned, type Columns, isExpression, matched, type OrderTerm, type Part } from '../sql/callers-parts.js';
+import { type JobSettings, runColumns } from '../sql/job-columns.js';
+
+/** Refuses columns to set that are no object, have no value, or are the library's to write. */
+export function checkSet(set: unknown, written: readonly string[]): Part {
+  if (typeof set !== 'object' || set === null) throw new TypeError(`set must be an object, got ${shown(set)}`);
+  for (const [column, value] of Object.entries(set)) {
+    if (value === undefined) throw new TypeError(`set.${column} is undefined: leave it out, or write null`);
+    if (written.includes(column)) {
+      throw new TypeError(`set must not have the column ${shown(column)}: it is written by the library`);
+    }
+  }
+  return assigned(set as Columns);
+}
+
+/** The columns that a claim writes by itself; further columns of a run are the caller's to set. */
+export function writtenByClaim(jobs: JobSettings): readonly string[] {
+  return [jobs.id, jobs.status, ...runColumns({ ...jobs, alsoClear: [] })];
+}
+
+/** The columns that a return to the queue writes by itself. */
+export function writtenByRequeue(jobs: JobSettings): readonly string[] {
+  return [jobs.id, jobs.status, ...runColumns(jobs)];
+}
+
+/** Refuses conditions that are neither values by column nor an expression: nothing is ever left out in silence. */
+export function checkWhere(where: unknown): Part {
+  if (typeof where === 'function') return matched(where as (builder: unknown) => unknown);
+  if (typeof where !== 'object' || where === null || Array.isArray(where) || isExpression(where)) {
+    throw new TypeError(`where must be an object or a function, got ${shown(where)}`);
+  }
+  for (const [column, value] of Object.entries(where)) {
+    if (value === undefined) throw new TypeError(`where.${column} is undefined: leave it out, or ask for null`);
+  }
+  return matched(where as Columns);
+}
+
+/** An order as it may be given: a column, a column with its direction, or a list of either. */
+export function checkOrder(orderBy: unknown): readonly OrderTerm[] {
+  return (Array.isArray(orderBy) ? (orderBy as readonly unknown[]) : [orderBy]).map((term) => {
+    const given = typeof term === 'string' ? { column: term } : term;
+    if (typeof given !== 'object' || given === null) {
+      throw new TypeError(`orderBy must name a column, or be { column, direction }, got ${shown(term)}`);
+    }
+    const { column, direction = 'asc' } = given as { readonly column?: unknown; readonly direction?: unknown };
+    if (typeof column !== 'string') throw new TypeError(`orderBy.column must be a string, got ${shown(column)}`);
+    if (direction !== 'asc' && direction !== 'desc') {
+      throw new RangeError(`orderBy.direction must be "asc" or "desc", got ${shown(direction)}`);
+    }
+    return { column, direction };
+  });
+}

@@ -1,0 +1,131 @@
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { type Context, contextOf } from '../context.js';
+import type { StoreFailure } from '../core/failure.js';
+import { invariant } from '../core/invariant.js';
+import type { JobRecord } from '../core/job.js';
+import type { ShapeWithJobs } from '../shape.js';
+import { bracket, execute, type Row } from '../sql/execute.js';
+import type { Claim } from '../sql/job-writes.js';
+import type { Session } from '../sql/session.js';
+import { beginAndEnd } from '../sql/transaction.js';
+import type { TransitionOwnership } from '../transition-ownership.js';
+import { checkOrder, checkSet, checkWhere, writtenByClaim } from './callers-columns.js';
+import { checkRequest, factsOf, type Jobs, jobsOf } from './jobs-of.js';
+
+/** A column to order by. */
+export type JobOrder<S extends ShapeWithJobs> =
+  | S['jobs']['column']
+  | { readonly column: S['jobs']['column']; readonly direction?: 'asc' | 'desc' };
+
+/** Which job to claim, and what to write into it. */
+export interface ClaimRequest<S extends ShapeWithJobs> {
+  /** Only jobs like this: values by column (`null` is a value), or an expression. Default: any queued job. */
+  readonly where?: S['jobs']['where'];
+  /** Which comes first; where databases differ over nulls, so does this. Default: the least id. */
+  readonly orderBy?: JobOrder<S> | readonly JobOrder<S>[];
+  /** Further columns to set, to values or to expressions of the row as it was: `attempts`, for instance. */
+  readonly set?: S['jobs']['claimSet'];
+}
+
+/** A job that this call moved from queued to running; nobody's run yet. */
+export interface ClaimedJob<S extends ShapeWithJobs = ShapeWithJobs> {
+  /** The job. */
+  readonly jobId: S['jobs']['id'];
+  /** Its task. */
+  readonly taskId: S['taskId'] | null;
+  /** No run has it yet: {@link stampRunOwnership} writes one. */
+  readonly runId: null;
+  /** No process runs it yet. */
+  readonly pid: null;
+  /** Its `started_at` just as the claim wrote it; what a stamp compares. */
+  readonly started: string;
+  /** The same, as the column is read. */
+  readonly startedAt: S['jobs']['startedAt'];
+  /** The same, as database time in epoch ms. */
+  readonly startedAtMs: number;
+  /** All its columns, as the claim left them. */
+  readonly row: S['jobs']['row'];
+}
+
+/**
+ * Takes the next queued job: from queued to running, in one statement where the database can.
+ *
+ * At most one job is claimed, and one job by at most one of any number of callers; none waits for another's
+ * lock. The same write clears whatever a former run left and sets `started_at` to the database's now: between
+ * the claim and the stamp of a pid, a crash leaves nothing stale, and the reaper's `maxRunningMs` counts. Jobs
+ * whose `availableAt` is still to come are passed over. Leases are not read: a lease store in trouble does not
+ * stop the queue. `null` means that there was no such job, never that the database was in trouble.
+ *
+ * Fails with `store-failure`. If its outcome is `unknown`, one job may be running with nobody to run it: the
+ * reaper returns it.
+ *
+ * @example
+ * ```ts
+ * import { claimNextJob, stampRunOwnership } from 'transition-ownership';
+ * import { ownership } from './setup.js';
+ *
+ * const job = (await claimNextJob(ownership, { orderBy: 'id' }))._unsafeUnwrap();
+ * if (job !== null) await stampRunOwnership(ownership, { job, runId: 7, pid: process.pid });
+ * ```
+ */
+export function claimNextJob<S extends ShapeWithJobs>(
+  ownership: TransitionOwnership<S>,
+  request: ClaimRequest<NoInfer<S>> = {},
+): ResultAsync<ClaimedJob<S> | null, StoreFailure> {
+  const context = contextOf(ownership);
+  const jobs = jobsOf(context, 'claimNextJob');
+  checkRequest('request', request);
+  const { where = {}, orderBy = [], set = {} } = request;
+  const claim = {
+    where: checkWhere(where),
+    orderBy: checkOrder(orderBy),
+    set: checkSet(set, writtenByClaim(jobs.settings)),
+  };
+  return new ResultAsync(claimNext(context, jobs, claim)) as ResultAsync<ClaimedJob<S> | null, StoreFailure>;
+}
+
+async function claimNext(context: Context, jobs: Jobs, claim: Claim): Promise<Result<ClaimedJob | null, StoreFailure>> {
+  const { session } = context;
+  const claimed = await (session.dialect.returning
+    ? claimAtOnce(session, jobs, claim)
+    : session.inTransaction
+      ? claimLocked(session, jobs, claim)
+      : bracket(session, beginAndEnd(session), (inside) => claimLocked(inside, jobs, claim)));
+  if (claimed.isErr()) return err(claimed.error);
+  if (claimed.value === undefined) return ok(null);
+  const job = toClaimed(jobs.read(claimed.value));
+  context.observer.tell('job.claimed', factsOf(job));
+  return ok(job);
+}
+
+/** One statement; never sent again after a lost reply, for it would claim a second job. */
+async function claimAtOnce(
+  session: Session,
+  { statements }: Jobs,
+  claim: Claim,
+): Promise<Result<Row | undefined, StoreFailure>> {
+  const claimed = await execute(session, statements.claim(claim), 'once');
+  return claimed.map(({ rows }) => rows[0]);
+}
+
+/** Locks the next job that nobody has locked, claims it, and reads it, in one transaction. */
+async function claimLocked(
+  session: Session,
+  { statements, readId }: Jobs,
+  claim: Claim,
+): Promise<Result<Row | undefined, StoreFailure>> {
+  const picked = await execute(session, statements.pick(claim), 'once');
+  if (picked.isErr()) return err(picked.error);
+  const [first] = picked.value.rows;
+  if (first === undefined) return ok(undefined);
+  const jobId = readId(first);
+  const taken = await execute(session, statements.take(claim, jobId), 'once');
+  if (taken.isErr()) return err(taken.error);
+  const read = await execute(session, statements.read({ jobId }), 'once');
+  return read.map(({ rows }) => rows[0]);
+}
+
+function toClaimed({ jobId, taskId, started, startedAt, startedAtMs, row }: JobRecord): ClaimedJob {
+  invariant(started !== null && startedAtMs !== null, 'a claim left no started_at that can be read');
+  return Object.freeze({ jobId, taskId, runId: null, pid: null, started, startedAt, startedAtMs, row });
+}

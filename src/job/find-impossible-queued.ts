@@ -1,0 +1,50 @@
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { type Context, contextOf } from '../context.js';
+import type { StoreFailure } from '../core/failure.js';
+import { checkLimit } from '../core/limit.js';
+import type { ShapeWithJobs } from '../shape.js';
+import type { TransitionOwnership } from '../transition-ownership.js';
+import { type ImpossibleQueued, toFound } from './found-job.js';
+import { checkRequest, type Jobs, jobsOf } from './jobs-of.js';
+import { impossiblePages } from './walk.js';
+
+/** How many to find. */
+export interface FindImpossibleOptions {
+  /** The most jobs to answer, from 1 to 100,000. Default 1,000. */
+  readonly limit?: number;
+}
+
+/** Queued jobs that one statement looks at. */
+const PAGE = 1_000;
+
+/**
+ * Finds queued jobs that carry a run id, a pid or a start, least ids first; changes nothing and tells no event.
+ *
+ * Costs in proportion to the queued jobs, and no statement looks at more than a thousand of them. Works under
+ * every mode. Fails with `store-failure`.
+ */
+export function findImpossibleQueued<S extends ShapeWithJobs>(
+  ownership: TransitionOwnership<S>,
+  options: FindImpossibleOptions = {},
+): ResultAsync<readonly ImpossibleQueued<S>[], StoreFailure> {
+  const context = contextOf(ownership);
+  const jobs = jobsOf(context, 'findImpossibleQueued');
+  checkRequest('options', options);
+  const { limit = 1_000 } = options;
+  checkLimit('limit', limit);
+  return new ResultAsync(find(context, jobs, limit)) as ResultAsync<readonly ImpossibleQueued<S>[], StoreFailure>;
+}
+
+async function find(
+  context: Context,
+  jobs: Jobs,
+  limit: number,
+): Promise<Result<readonly ImpossibleQueued[], StoreFailure>> {
+  const found: ImpossibleQueued[] = [];
+  for await (const page of impossiblePages(context, jobs, PAGE)) {
+    if (page.isErr()) return err(page.error);
+    found.push(...page.value.map(toFound));
+    if (found.length >= limit) break;
+  }
+  return ok(Object.freeze(found.slice(0, limit)));
+}

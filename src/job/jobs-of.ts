@@ -1,0 +1,66 @@
+import type { Context } from '../context.js';
+import { type JobFacts, jsonId } from '../core/event.js';
+import { checkId, type IdValue } from '../core/id.js';
+import type { JobRecord, SeenJob } from '../core/job.js';
+import { shown } from '../core/shown.js';
+import type { Row } from '../sql/execute.js';
+import type { JobSettings } from '../sql/job-columns.js';
+import { type JobIdTypes, readJob, readJobId, readSeenJob } from '../sql/job-rows.js';
+import type { JobStatements } from '../sql/job-statements.js';
+
+/** The jobs of an ownership: their statements, their settings, and how their rows are read. */
+export interface Jobs {
+  readonly statements: JobStatements;
+  readonly settings: JobSettings;
+  readonly types: JobIdTypes;
+  read(row: Row): JobRecord;
+  readSeen(row: Row): SeenJob;
+  readId(row: Row): IdValue;
+}
+
+/** The jobs of an ownership; throws `TypeError` if it was made without them. */
+export function jobsOf({ jobs: statements, settings }: Context, verb: string): Jobs {
+  const { jobs, taskIdType, runIdType } = settings;
+  if (statements === undefined || jobs === undefined) {
+    throw new TypeError(`${verb} needs an ownership that was made with the option jobs`);
+  }
+  const types = { idType: jobs.idType, taskIdType, runIdType };
+  return {
+    statements,
+    settings: jobs,
+    types,
+    read: (row) => readJob(row, types),
+    readSeen: (row) => readSeenJob(row, types),
+    readId: (row) => readJobId(row, types),
+  };
+}
+
+/** Refuses a request that is not an object. */
+export function checkRequest(name: string, value: unknown): asserts value is object {
+  if (typeof value !== 'object' || value === null)
+    throw new TypeError(`${name} must be an object, got ${shown(value)}`);
+}
+
+/** Refuses a run id of the wrong type; `null` is a value. */
+export function checkRunId(name: string, context: Context, value: unknown): asserts value is IdValue | null {
+  if (value !== null) checkId(name, context.settings.runIdType, value);
+}
+
+/** Refuses a pid that no process can have; `null` is a value. */
+export function checkPid(name: string, value: unknown): asserts value is number | null {
+  if (value === null) return;
+  if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${shown(value)}`);
+  if (!Number.isSafeInteger(value) || value < 1) {
+    throw new RangeError(`${name} must be a whole number from 1 on, got ${shown(value)}`);
+  }
+}
+
+/** A job as events tell it. */
+export function factsOf({ jobId, taskId, runId, pid }: Pick<SeenJob, 'jobId' | 'taskId' | 'runId' | 'pid'>): JobFacts {
+  return {
+    jobId: jsonId(jobId),
+    taskId: taskId === null ? null : jsonId(taskId),
+    runId: runId === null ? null : jsonId(runId),
+    pid,
+  };
+}

@@ -1,0 +1,118 @@
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { type Context, contextOf } from '../context.js';
+import type { StoreFailure } from '../core/failure.js';
+import type { IdValue } from '../core/id.js';
+import type { JobRecord } from '../core/job.js';
+import { shown } from '../core/shown.js';
+import type { ShapeWithJobs } from '../shape.js';
+import { NOTHING } from '../sql/callers-parts.js';
+import { changed, execute } from '../sql/execute.js';
+import type { TransitionOwnership } from '../transition-ownership.js';
+import { type FoundJob, toFound } from './found-job.js';
+import { checkRequest, factsOf, type Jobs, jobsOf } from './jobs-of.js';
+import { leaseOf, leasesOf } from './lease-evidence.js';
+import { processOf } from './process-evidence.js';
+import { runningPages } from './walk.js';
+
+/** Whose running jobs go back to the queue. */
+export type RequeueOwners = 'all' | 'dead-only';
+
+/** What a requeueing pass did. */
+export interface RequeueReport<S extends ShapeWithJobs = ShapeWithJobs> {
+  /** The jobs that are queued again, as they were found. */
+  readonly requeued: readonly FoundJob<S>[];
+  /** Running jobs that were left alone: not provably dead, or a live lease is on their task. */
+  readonly kept: readonly S['jobs']['id'][];
+  /** Jobs that changed while it looked, or whose UPDATE failed. */
+  readonly skipped: readonly S['jobs']['id'][];
+}
+
+/**
+ * Returns running jobs to the queue at a start, their run ownership cleared in the same UPDATE.
+ *
+ * `'dead-only'` takes those whose process is provably gone (with `singleHost`, or `host` and `pidStart`) and
+ * whose task nobody else is in the middle of moving: anything uncertain is kept for the reaper. `'all'` takes
+ * every running job whatever it is: only for a deployment of a single process, before it takes new work; a
+ * second process would lose its running jobs. Each UPDATE is guarded by the row as it was seen, so a job that
+ * finished meanwhile is left alone. Works under every mode.
+ *
+ * Fails with `store-failure` if the jobs cannot be read or the connection is lost; another UPDATE that fails is
+ * only skipped.
+ *
+ * @example
+ * ```ts
+ * import { requeueRunningJobs } from 'transition-ownership';
+ * import { ownership } from './setup.js';
+ *
+ * const { requeued } = (await requeueRunningJobs(ownership, { owners: 'dead-only' }))._unsafeUnwrap();
+ * requeued.map(({ jobId, pid }) => `job ${jobId} of pid ${pid} is queued again`);
+ * ```
+ */
+export function requeueRunningJobs<S extends ShapeWithJobs>(
+  ownership: TransitionOwnership<S>,
+  request: { readonly owners: RequeueOwners },
+): ResultAsync<RequeueReport<S>, StoreFailure> {
+  const context = contextOf(ownership);
+  const jobs = jobsOf(context, 'requeueRunningJobs');
+  checkRequest('request', request);
+  const { owners } = request;
+  if (owners !== 'all' && owners !== 'dead-only') {
+    throw new RangeError(`owners must be "all" or "dead-only", got ${shown(owners)}`);
+  }
+  return new ResultAsync(requeueRunning(context, jobs, owners)) as ResultAsync<RequeueReport<S>, StoreFailure>;
+}
+
+/** Running jobs in one page. */
+const PAGE = 500;
+
+/** The verb without its types. */
+export async function requeueRunning(
+  context: Context,
+  jobs: Jobs,
+  owners: RequeueOwners,
+): Promise<Result<RequeueReport, StoreFailure>> {
+  const requeued: FoundJob[] = [];
+  const kept: IdValue[] = [];
+  const skipped: IdValue[] = [];
+  for await (const page of runningPages(context, jobs, PAGE)) {
+    if (page.isErr()) return err(page.error);
+    const ownerless = new Set(owners === 'all' ? page.value : await ownerlessOf(context, jobs, page.value));
+    for (const job of page.value) {
+      if (!ownerless.has(job)) {
+        kept.push(job.jobId);
+        continue;
+      }
+      const written = await requeue(context, jobs, job);
+      if (written.isErr() && written.error.kind === 'connection') return err(written.error);
+      if (written.unwrapOr(false)) requeued.push(toFound(job));
+      else skipped.push(job.jobId);
+    }
+  }
+  return ok(Object.freeze({ requeued, kept, skipped }));
+}
+
+/** Those whose process is dead and whose task is nobody's. */
+async function ownerlessOf(
+  context: Context,
+  { settings }: Jobs,
+  jobs: readonly JobRecord[],
+): Promise<readonly JobRecord[]> {
+  const dead = jobs.filter((job) => processOf(context, settings, job) === 'dead');
+  const leases = await leasesOf(context, dead);
+  return dead.filter((job) => ['none', 'dead'].includes(leaseOf(leases, job)));
+}
+
+/** Returns a job to the queue if it is just as it was found. */
+async function requeue(
+  { session, observer }: Context,
+  { statements, settings }: Jobs,
+  job: JobRecord,
+): Promise<Result<boolean, StoreFailure>> {
+  const { running: from, queued: to } = settings.statuses;
+  const written = await execute(session, statements.move({ job, from, to, set: NOTHING }), 'once');
+  return written.map((answer) => {
+    const won = changed(session, answer);
+    if (won) observer.tell('job.requeued', { ...factsOf(job), by: 'recovery' });
+    return won;
+  });
+}

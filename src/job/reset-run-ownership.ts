@@ -1,0 +1,166 @@
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { type Context, contextOf } from '../context.js';
+import type { StoreFailure } from '../core/failure.js';
+import { checkId, checkText, type IdValue } from '../core/id.js';
+import type { SeenJob } from '../core/job.js';
+import { shown } from '../core/shown.js';
+import type { ShapeWithJobs } from '../shape.js';
+import { bracket, execute } from '../sql/execute.js';
+import type { Reset } from '../sql/job-writes.js';
+import type { Session } from '../sql/session.js';
+import { beginAndEnd } from '../sql/transaction.js';
+import type { TransitionOwnership } from '../transition-ownership.js';
+import { checkSet, writtenByRequeue } from './callers-columns.js';
+import { checkPid, checkRequest, checkRunId, factsOf, type Jobs, jobsOf } from './jobs-of.js';
+
+/** Which jobs go back to the queue. */
+export type ResetRequest<S extends ShapeWithJobs> = ResetGuard<S> &
+  (
+    | {
+        /** The job. */
+        readonly jobId: S['jobs']['id'];
+        readonly jobIds?: never;
+      }
+    | {
+        readonly jobId?: never;
+        /** The jobs, at most 500, each named once. */
+        readonly jobIds: readonly S['jobs']['id'][];
+      }
+  );
+
+/** What a job must be for a reset to touch it, and what the reset writes besides. */
+export interface ResetGuard<S extends ShapeWithJobs> {
+  /** The status that it must have. Default: running. */
+  readonly from?: S['jobs']['status'];
+  /** The run that it must have, as the caller saw it (`null` is a value), or `'any'`. */
+  readonly expected: { readonly runId: S['runId'] | null; readonly pid: number | null } | 'any';
+  /** Further columns to set, to values or to expressions of the row as it was. */
+  readonly set?: S['jobs']['requeueSet'];
+}
+
+/** What a reset did. */
+export interface ResetReport<S extends ShapeWithJobs = ShapeWithJobs> {
+  /** The jobs that are queued again, in the order of the request. */
+  readonly reset: readonly S['jobs']['id'][];
+  /** The jobs that were not as expected, or not there; untouched. */
+  readonly skipped: readonly S['jobs']['id'][];
+}
+
+const MOST_JOBS = 500;
+
+/**
+ * Returns jobs to the queue: one UPDATE that changes the status and clears the whole run ownership.
+ *
+ * A job is touched only while it has the expected status and, unless `'any'`, the expected run. Several jobs
+ * are locked in the order of their ids. Works under every mode, and in a transaction of yours.
+ *
+ * Fails with `store-failure`.
+ *
+ * @example
+ * ```ts
+ * import { claimNextJob, resetRunOwnership } from 'transition-ownership';
+ * import { ownership } from './setup.js';
+ *
+ * const job = (await claimNextJob(ownership))._unsafeUnwrap();
+ * if (job !== null) {
+ *   // The spawn failed: nothing of the run may stay.
+ *   const { jobId, runId, pid } = job;
+ *   await resetRunOwnership(ownership, { jobId, expected: { runId, pid } });
+ * }
+ * ```
+ */
+export function resetRunOwnership<S extends ShapeWithJobs>(
+  ownership: TransitionOwnership<S>,
+  request: ResetRequest<NoInfer<S>>,
+): ResultAsync<ResetReport<S>, StoreFailure> {
+  const context = contextOf(ownership);
+  const jobs = jobsOf(context, 'resetRunOwnership');
+  checkRequest('request', request);
+  const { from = jobs.settings.statuses.running, set = {} } = request;
+  const jobIds = checkJobIds(request, jobs);
+  checkText('from', from);
+  const expected = checkExpected(request.expected, context);
+  const reset = { jobIds, from, expected, set: checkSet(set, writtenByRequeue(jobs.settings)) };
+  return new ResultAsync(resetAll(context, jobs, reset)) as ResultAsync<ResetReport<S>, StoreFailure>;
+}
+
+function checkJobIds(
+  { jobId, jobIds }: { readonly jobId?: unknown; readonly jobIds?: unknown },
+  { settings: { idType } }: Jobs,
+): readonly IdValue[] {
+  if ((jobId === undefined) === (jobIds === undefined)) {
+    throw new TypeError(`request must have either jobId or jobIds, got ${shown(jobId)} and ${shown(jobIds)}`);
+  }
+  if (jobIds === undefined) {
+    checkId('jobId', idType, jobId);
+    return [jobId];
+  }
+  if (!Array.isArray(jobIds)) throw new TypeError(`jobIds must be an array, got ${shown(jobIds)}`);
+  if (jobIds.length > MOST_JOBS)
+    throw new RangeError(`jobIds must have at most ${MOST_JOBS} ids, got ${jobIds.length}`);
+  const ids = new Set<IdValue>();
+  for (const id of jobIds as readonly unknown[]) {
+    checkId('jobIds[]', idType, id);
+    if (ids.has(id)) throw new RangeError(`jobIds must name each job once, got ${shown(id)} twice`);
+    ids.add(id);
+  }
+  return [...ids];
+}
+
+function checkExpected(expected: unknown, context: Context): Reset['expected'] {
+  if (expected === 'any') return expected;
+  checkRequest('expected', expected);
+  const { runId, pid } = expected as { readonly runId?: unknown; readonly pid?: unknown };
+  checkRunId('expected.runId', context, runId);
+  checkPid('expected.pid', pid);
+  return { runId, pid };
+}
+
+async function resetAll(context: Context, jobs: Jobs, reset: Reset): Promise<Result<ResetReport, StoreFailure>> {
+  if (reset.jobIds.length === 0) return ok(Object.freeze({ reset: [], skipped: [] }));
+  const { session } = context;
+  const written = await (session.dialect.returning
+    ? resetAtOnce(session, jobs, reset)
+    : session.inTransaction
+      ? resetLocked(session, jobs, reset)
+      : bracket(session, beginAndEnd(session), (inside) => resetLocked(inside, jobs, reset)));
+  if (written.isErr()) return err(written.error);
+  const { jobIds, expected } = reset;
+  const done = new Map(written.value.map((job) => [job.jobId, job]));
+  for (const job of done.values()) {
+    context.observer.tell('job.requeued', {
+      ...factsOf({ ...job, ...(expected === 'any' ? {} : expected) }),
+      by: 'reset',
+    });
+  }
+  return ok(
+    Object.freeze({
+      reset: jobIds.filter((jobId) => done.has(jobId)),
+      skipped: jobIds.filter((jobId) => !done.has(jobId)),
+    }),
+  );
+}
+
+/** Sent once: after a lost reply nobody could tell what the first try returned to the queue. */
+async function resetAtOnce(
+  session: Session,
+  { statements, readSeen }: Jobs,
+  reset: Reset,
+): Promise<Result<readonly SeenJob[], StoreFailure>> {
+  const written = await execute(session, statements.reset(reset), 'once');
+  return written.map(({ rows }) => rows.map(readSeen));
+}
+
+async function resetLocked(
+  session: Session,
+  { statements, readSeen }: Jobs,
+  reset: Reset,
+): Promise<Result<readonly SeenJob[], StoreFailure>> {
+  const locked = await execute(session, statements.lock(reset), 'once');
+  if (locked.isErr()) return err(locked.error);
+  const jobs = locked.value.rows.map(readSeen);
+  if (jobs.length === 0) return ok(jobs);
+  const jobIds = jobs.map(({ jobId }) => jobId);
+  const written = await execute(session, statements.resetLocked({ ...reset, jobIds }), 'once');
+  return written.map(() => jobs);
+}

@@ -1,0 +1,108 @@
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { type Context, contextOf } from '../context.js';
+import { jsonInstant } from '../core/event.js';
+import type { StoreFailure } from '../core/failure.js';
+import type { IdValue } from '../core/id.js';
+import type { SeenJob } from '../core/job.js';
+import { checkLimit } from '../core/limit.js';
+import { shown } from '../core/shown.js';
+import type { ShapeWithJobs } from '../shape.js';
+import { NOTHING } from '../sql/callers-parts.js';
+import { changed, execute } from '../sql/execute.js';
+import type { TransitionOwnership } from '../transition-ownership.js';
+import { type ImpossibleQueued, toFound } from './found-job.js';
+import { checkRequest, factsOf, type Jobs, jobsOf } from './jobs-of.js';
+import { impossiblePages } from './walk.js';
+
+/** How to sanitize. */
+export interface SanitizeOptions {
+  /** True to find and report, and to change nothing. Default false. */
+  readonly dryRun?: boolean;
+  /** Queued jobs that one statement looks at, from 1 to 10,000. Default 500. */
+  readonly batchSize?: number;
+}
+
+/** What a sanitizing pass found and did. */
+export interface SanitizeReport<S extends ShapeWithJobs = ShapeWithJobs> {
+  /** How many impossible jobs there were. */
+  readonly found: number;
+  /** Those that this pass repaired, as they were found; none in a dry run. */
+  readonly sanitized: readonly ImpossibleQueued<S>[];
+  /** Those that changed while it looked, or whose repair failed: the next pass looks at them again. */
+  readonly skipped: readonly S['jobs']['id'][];
+}
+
+const MOST_IN_A_BATCH = 10_000;
+
+/**
+ * Repairs queued jobs that carry a run id, a pid or a start: no run has a job that is queued.
+ *
+ * Each is repaired by a compare-and-swap on the values it was found with: a job that was claimed meanwhile is
+ * untouched. Memory and each statement are bounded by `batchSize`; the pass may be killed anywhere and begun
+ * again, in any number of processes at once, and a second one finds nothing. Every find is told by a
+ * `queue.impossible-found` warning, every repair by `queue.sanitized`. It restores an invariant, so it works
+ * under every mode.
+ *
+ * Fails with `store-failure` if the jobs cannot be read or the connection is lost; another repair that fails is
+ * only skipped.
+ *
+ * @example
+ * ```ts
+ * import { sanitizeImpossibleQueued } from 'transition-ownership';
+ * import { ownership } from './setup.js';
+ *
+ * const { found } = (await sanitizeImpossibleQueued(ownership, { dryRun: true }))._unsafeUnwrap();
+ * found; // 0 in a sound queue
+ * ```
+ */
+export function sanitizeImpossibleQueued<S extends ShapeWithJobs>(
+  ownership: TransitionOwnership<S>,
+  options: SanitizeOptions = {},
+): ResultAsync<SanitizeReport<S>, StoreFailure> {
+  const context = contextOf(ownership);
+  const jobs = jobsOf(context, 'sanitizeImpossibleQueued');
+  checkRequest('options', options);
+  const { dryRun = false, batchSize = 500 } = options;
+  if (typeof dryRun !== 'boolean') throw new TypeError(`dryRun must be a boolean, got ${shown(dryRun)}`);
+  checkLimit('batchSize', batchSize, MOST_IN_A_BATCH);
+  const sanitized = sanitizeQueued(context, jobs, { dryRun, batchSize });
+  return new ResultAsync(sanitized) as ResultAsync<SanitizeReport<S>, StoreFailure>;
+}
+
+/** The verb without its types. */
+export async function sanitizeQueued(
+  context: Context,
+  jobs: Jobs,
+  { dryRun = false, batchSize = 500 }: SanitizeOptions = {},
+): Promise<Result<SanitizeReport, StoreFailure>> {
+  let found = 0;
+  const sanitized: ImpossibleQueued[] = [];
+  const skipped: IdValue[] = [];
+  for await (const page of impossiblePages(context, jobs, batchSize)) {
+    if (page.isErr()) return err(page.error);
+    for (const job of page.value) {
+      const told = { ...factsOf(job), startedAt: jsonInstant(job.startedAt) };
+      found += 1;
+      context.observer.tell('queue.impossible-found', told);
+      if (dryRun) continue;
+      const repaired = await repair(context, jobs, job);
+      if (repaired.isErr() && repaired.error.kind === 'connection') return err(repaired.error);
+      if (repaired.unwrapOr(false)) {
+        sanitized.push(toFound(job));
+        context.observer.tell('queue.sanitized', told);
+      } else skipped.push(job.jobId);
+    }
+  }
+  return ok(Object.freeze({ found, sanitized, skipped }));
+}
+
+/** Clears the run ownership of a job if it is just as it was found. */
+async function repair(
+  { session }: Context,
+  { statements, settings }: Jobs,
+  job: SeenJob,
+): Promise<Result<boolean, StoreFailure>> {
+  const { queued } = settings.statuses;
+  const written = await execute(session, statements.move({ job, from: queued, to: queued, set: NOTHING }), 'once');
+  return written.map((answer) => changed(session, answer));
+}

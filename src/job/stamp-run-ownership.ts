@@ -1,0 +1,71 @@
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { type Context, contextOf } from '../context.js';
+import type { StoreFailure } from '../core/failure.js';
+import { checkId } from '../core/id.js';
+import { shown } from '../core/shown.js';
+import type { ShapeWithJobs } from '../shape.js';
+import { changed, execute } from '../sql/execute.js';
+import type { Stamp } from '../sql/job-writes.js';
+import type { TransitionOwnership } from '../transition-ownership.js';
+import type { ClaimedJob } from './claim-next-job.js';
+import { checkPid, checkRequest, type Jobs, jobsOf } from './jobs-of.js';
+
+/** Which run has a claimed job. */
+export interface StampRequest<S extends ShapeWithJobs> {
+  /** The job, as the claim answered it. */
+  readonly job: ClaimedJob<S>;
+  /** The run that has it now. */
+  readonly runId: S['runId'];
+  /** The process of that run, on this host. */
+  readonly pid: number;
+}
+
+/** What a stamp found: the job as it was claimed, or a job that is no longer that claim's. */
+export type StampOutcome = 'stamped' | 'superseded';
+
+/**
+ * Writes the run and the pid of a claimed job: one UPDATE, guarded by the claim's own `started_at`.
+ *
+ * A worker whose job was reaped, cancelled, or claimed again meanwhile is `'superseded'` and has written
+ * nothing: it must not run the job. Two claims of one job differ by their `started_at`, so its column must keep
+ * milliseconds. Where `jobs.host` and `jobs.pidStart` are mapped, this host and the start mark of the pid are
+ * written too.
+ *
+ * Fails with `store-failure`.
+ */
+export function stampRunOwnership<S extends ShapeWithJobs>(
+  ownership: TransitionOwnership<S>,
+  request: StampRequest<NoInfer<S>>,
+): ResultAsync<StampOutcome, StoreFailure> {
+  const context = contextOf(ownership);
+  const jobs = jobsOf(context, 'stampRunOwnership');
+  checkRequest('request', request);
+  const { job, runId, pid } = request;
+  checkRequest('job', job);
+  const { jobId, started } = job;
+  checkId('job.jobId', jobs.settings.idType, jobId);
+  if (typeof started !== 'string') {
+    throw new TypeError(`job must be a job as claimNextJob answered it, got started ${shown(started)}`);
+  }
+  checkId('runId', context.settings.runIdType, runId);
+  if (pid === null) throw new TypeError('pid must be a number, got null');
+  checkPid('pid', pid);
+  const { identity, processes } = context.ports;
+  const { start: pidStart } = processes.sight(pid);
+  return new ResultAsync(stamp(context, jobs, { jobId, started, runId, pid, host: identity.host, pidStart }));
+}
+
+async function stamp(
+  context: Context,
+  { statements }: Jobs,
+  stamped: Stamp,
+): Promise<Result<StampOutcome, StoreFailure>> {
+  const { session } = context;
+  const written = await execute(session, statements.stamp(stamped));
+  if (written.isErr()) return err(written.error);
+  if (changed(session, written.value)) return ok('stamped');
+  if (!written.value.repeated) return ok('superseded');
+  // A try whose reply was lost may have been ours.
+  const read = await execute(session, statements.readStamp(stamped));
+  return read.map(({ rows }) => (rows.length > 0 ? 'stamped' : 'superseded'));
+}

@@ -1,0 +1,79 @@
+import { type Expression, expressionBuilder, sql } from 'kysely';
+import type { Fragment } from '../dialect/dialect.js';
+import type { Slots } from './statement.js';
+
+/** Columns of the caller's with their values, or with expressions of Kysely's builder. */
+export type Columns = Readonly<Record<string, unknown>>;
+
+/** Conditions of the caller's: values by column, or one expression. */
+export type Conditions = Columns | ((builder: unknown) => unknown);
+
+/** One column of an order. */
+export interface OrderTerm {
+  readonly column: string;
+  readonly direction: 'asc' | 'desc';
+}
+
+/** A part of a statement that the caller gave. */
+export interface Part {
+  /** The columns that it names. */
+  readonly columns: readonly string[];
+  /** Equal for parts of the same text; `undefined` where an expression makes each text its own. */
+  readonly key: string | undefined;
+  /** The text, with a place for each plain value. */
+  fragments(places: Slots<Columns>): Fragment[];
+  /** The plain values by the names of their places. */
+  readonly values: Columns;
+}
+
+/** A caller's builder of expressions, or whatever else has a node of Kysely's. */
+export function isExpression(value: unknown): value is Expression<unknown> {
+  return typeof value === 'object' && value !== null && 'toOperationNode' in value;
+}
+
+function built(value: unknown): unknown {
+  return typeof value === 'function' ? (value as (builder: unknown) => unknown)(expressionBuilder()) : value;
+}
+
+/** The caller's columns to set, in the caller's order: some databases let a later one see the earlier. */
+export function assigned(set: Columns): Part {
+  const columns = Object.entries(set).map(([name, value]) => [name, built(value)] as const);
+  const plain = columns.filter(([, value]) => !isExpression(value));
+  return {
+    columns: Object.keys(set),
+    key: plain.length === columns.length ? JSON.stringify(columns.map(([name]) => name)) : undefined,
+    fragments: (places) =>
+      columns.map(([name, value]) => sql`${sql.id(name)} = ${isExpression(value) ? value : places[`set:${name}`]}`),
+    values: Object.fromEntries(plain.map(([name, value]) => [`set:${name}`, value])),
+  };
+}
+
+/** The caller's conditions; each must hold. */
+export function matched(where: Conditions): Part {
+  if (typeof where === 'function') {
+    const condition = built(where);
+    return { columns: [], key: undefined, fragments: () => [sql`(${condition})`], values: {} };
+  }
+  const columns = Object.entries(where);
+  const given = columns.filter(([, value]) => value !== null);
+  return {
+    columns: Object.keys(where),
+    key: JSON.stringify(columns.map(([name, value]) => [name, value === null])),
+    fragments: (places) =>
+      columns.map(([name, value]) =>
+        value === null ? sql`${sql.id(name)} is null` : sql`${sql.id(name)} = ${places[`where:${name}`]}`,
+      ),
+    values: Object.fromEntries(given.map(([name, value]) => [`where:${name}`, value])),
+  };
+}
+
+/** No columns at all. */
+export const NOTHING: Part = assigned({});
+
+/** The caller's order, with the key last so that it is total. */
+export function ordered(terms: readonly OrderTerm[], key: string): Fragment {
+  const all = terms.some(({ column }) => column === key)
+    ? terms
+    : [...terms, { column: key, direction: 'asc' as const }];
+  return sql.join(all.map(({ column, direction }) => sql`${sql.id(column)} ${sql.raw(direction)}`));
+}

@@ -1,0 +1,101 @@
+import { sql } from 'kysely';
+import type { IdType } from '../core/id.js';
+import type { Dialect, Fragment, TimeFormat } from '../dialect/dialect.js';
+import { callersTable } from './tables.js';
+
+/** The caller's jobs table, by the names of the option `jobs`. */
+export interface JobNames {
+  readonly table: string;
+  readonly id: string;
+  readonly taskId: string;
+  readonly status: string;
+  readonly runId: string;
+  readonly pid: string;
+  readonly startedAt: string;
+  readonly finishedAt: string | undefined;
+  readonly availableAt: string | undefined;
+  readonly host: string | undefined;
+  readonly pidStart: string | undefined;
+  readonly alsoClear: readonly string[];
+  readonly statuses: { readonly queued: string; readonly running: string; readonly failed: string };
+}
+
+/** The option `jobs` after its check. */
+export interface JobSettings extends JobNames {
+  readonly idType: IdType;
+  readonly singleHost: boolean;
+}
+
+/** What the columns hold. */
+export interface JobTypes {
+  readonly idType: IdType;
+  readonly taskIdType: IdType;
+  readonly runIdType: IdType;
+  readonly timeFormat: TimeFormat;
+}
+
+/** The columns that are null in a queued job. */
+export function runColumns(names: JobNames): readonly string[] {
+  const { runId, pid, startedAt, finishedAt, host, pidStart, alsoClear } = names;
+  const mapped = [finishedAt, host, pidStart].filter((name) => name !== undefined);
+  return [runId, pid, startedAt, ...mapped, ...alsoClear];
+}
+
+/** What statements on jobs are made of. */
+export function jobColumns(dialect: Dialect, names: JobNames, { idType, taskIdType, runIdType, timeFormat }: JobTypes) {
+  const id = sql.id(names.id);
+  const status = sql.id(names.status);
+  const runId = sql.id(names.runId);
+  const pid = sql.id(names.pid);
+  const startedAt = sql.id(names.startedAt);
+  const availableAt = names.availableAt === undefined ? undefined : sql.id(names.availableAt);
+  const started = dialect.instantText(timeFormat, startedAt);
+  const optional = (name: string | undefined): Fragment => (name === undefined ? sql`null` : sql.id(name));
+  /** A name that no column of the caller's has. */
+  const as = (value: Fragment, name: string): Fragment => sql`${value} as ${sql.id(`job:${name}`)}`;
+
+  const key = as(dialect.readId(idType, id), 'id');
+  const seen = sql.join([
+    key,
+    as(dialect.readId(taskIdType, sql.id(names.taskId)), 'task'),
+    as(dialect.readId(runIdType, runId), 'run'),
+    as(pid, 'pid'),
+    as(started, 'started'),
+    as(startedAt, 'started-at'),
+  ]);
+  return {
+    table: callersTable(names.table),
+    id,
+    runId,
+    pid,
+    startedAt,
+    as,
+    /** The id alone. */
+    key,
+    /** The run ownership of a job, as a compare-and-swap needs it. */
+    seen,
+    /** All columns of the caller's, and all that the library reads. */
+    whole: sql`*, ${seen}, ${sql.join([
+      as(optional(names.host), 'host'),
+      as(optional(names.pidStart), 'pid-start'),
+      as(dialect.epochMs(timeFormat, startedAt), 'started-ms'),
+      as(dialect.nowMs, 'now-ms'),
+    ])}`,
+    now: dialect.instant(timeFormat, dialect.nowMs),
+    isJob: (jobId: Fragment): Fragment<boolean> => dialect.sameId(idType, id, jobId),
+    inStatus: (spelling: string): Fragment<boolean> => dialect.sameId('text', status, sql.lit(spelling)),
+    setStatus: (spelling: string): Fragment => sql`${status} = ${sql.lit(spelling)}`,
+    isRun: (run: Fragment): Fragment<boolean> =>
+      runIdType === 'text' ? dialect.sameText(runId, run) : dialect.same(runId, run),
+    isPid: (number: Fragment): Fragment<boolean> => dialect.same(pid, number),
+    hasStarted: (text: Fragment): Fragment<boolean> => dialect.sameText(started, text),
+    isDue:
+      availableAt === undefined
+        ? sql`1 = 1`
+        : sql`(${availableAt} is null or ${dialect.epochMs(timeFormat, availableAt)} <= ${dialect.nowMs})`,
+    isImpossible: sql`(${runId} is not null or ${pid} is not null or ${startedAt} is not null)`,
+  };
+}
+
+/** The pieces of statements on jobs. */
+export type JobColumns = ReturnType<typeof jobColumns>;
