@@ -9,6 +9,9 @@ import type { Ports } from './port/ports.js';
 import type { Holding } from './runtime/holding.js';
 import type { Observer } from './runtime/observer.js';
 import type { Sightings } from './runtime/sightings.js';
+import type { EffectStatements } from './sql/effect-statements.js';
+import type { JobSettings } from './sql/job-columns.js';
+import type { JobStatements } from './sql/job-statements.js';
 import type { LeaseStatements } from './sql/lease-statements.js';
 import type { Session } from './sql/session.js';
 import type { TaskStatements } from './sql/task-statements.js';
@@ -26,6 +29,10 @@ export interface Settings {
   readonly transitions: StageMap | undefined;
   /** `schema.table` of the leases: the scope of a claim in the registry. */
   readonly leaseTable: { readonly schema: string | undefined; readonly table: string };
+  /** The journal of effects; `undefined` without the option `effects`. */
+  readonly effectTable: { readonly schema: string | undefined; readonly table: string } | undefined;
+  /** Your jobs; `undefined` without the option `jobs`. */
+  readonly jobs: JobSettings | undefined;
   readonly idColumn: string;
   readonly stageColumn: string;
 }
@@ -59,6 +66,10 @@ export interface Context {
   readonly running: Set<Promise<unknown>>;
   readonly leases: LeaseStatements;
   readonly tasks: TaskStatements;
+  /** `undefined` without the option `jobs`. */
+  readonly jobs: JobStatements | undefined;
+  /** `undefined` without the option `effects`. */
+  readonly effects: EffectStatements | undefined;
   /** Reads the kill switch; a switch that throws is on. */
   mode(): Mode;
   /** Reads the scope; a scope that throws covers everything. */

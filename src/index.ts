@@ -1,6 +1,14 @@
 export type { Mode } from './context.js';
 export { describeFailure, type FailureError, toError } from './core/describe.js';
 export {
+  decideEffect,
+  decideTransition,
+  type EffectDecision,
+  type EffectEvidence,
+  type EffectState,
+} from './core/effect.js';
+export type { Json } from './core/effect-result.js';
+export {
   type CounterName,
   type Counters,
   EVENT_TYPES,
@@ -30,6 +38,7 @@ export type {
 export type { Holder } from './core/holder.js';
 export type { IdType, IdValue } from './core/id.js';
 export type { AbortReason, Lease } from './core/lease.js';
+export { NotApplied } from './core/not-applied.js';
 export type { ProcessIdentity, ProcessSighting } from './core/process.js';
 export { defineStages, type StageMap, type Stages } from './core/stages.js';
 export {
@@ -49,6 +58,31 @@ export { mysqlDialect } from './dialect/mysql.js';
 export { postgresDialect } from './dialect/postgres.js';
 export { sqliteDialect } from './dialect/sqlite.js';
 export type { ColumnShape, ColumnType, TableShape } from './dialect/table-shape.js';
+export {
+  type AssessedEffect,
+  type Assessment,
+  type AssessOptions,
+  assessTransition,
+  type EffectName,
+  type Probes,
+} from './effect/assess-transition.js';
+export type { EffectFailure, EffectOutcome } from './effect/effect-outcome.js';
+export type { ApplyInput, EffectRequest, Probe, ProbeAnswer, ProbeQuestion } from './effect/effect-request.js';
+export { type EffectResolution, type ResolveEffectRequest, resolveEffect } from './effect/resolve-effect.js';
+export { runEffect } from './effect/run-effect.js';
+export { type ClaimedJob, type ClaimRequest, claimNextJob, type JobOrder } from './job/claim-next-job.js';
+export { type ClearedRunOwnership, clearedRunOwnership } from './job/cleared-run-ownership.js';
+export { type FindImpossibleOptions, findImpossibleQueued } from './job/find-impossible-queued.js';
+export type { FoundJob, ImpossibleQueued } from './job/found-job.js';
+export type { JobColumnsIn, JobShapeOf, JobStatuses, JobsIn, JobsOption } from './job/jobs-option.js';
+export { type RequeueOwners, type RequeueReport, requeueRunningJobs } from './job/requeue-running-jobs.js';
+export { type ResetGuard, type ResetReport, type ResetRequest, resetRunOwnership } from './job/reset-run-ownership.js';
+export {
+  type SanitizeOptions,
+  type SanitizeReport,
+  sanitizeImpossibleQueued,
+} from './job/sanitize-impossible-queued.js';
+export { type StampOutcome, type StampRequest, stampRunOwnership } from './job/stamp-run-ownership.js';
 export { acquireLease, type LeaseOf } from './lease/acquire-lease.js';
 export { type AcquiredLeases, acquireLeases } from './lease/acquire-leases.js';
 export { type ForceReleaseRequest, forceReleaseLease } from './lease/force-release-lease.js';
@@ -65,6 +99,7 @@ export { type ReleaseOutcome, releaseLease } from './lease/release-lease.js';
 export { releaseLeases } from './lease/release-leases.js';
 export { type LeaseSnapshot, type Snapshot, snapshot } from './lease/snapshot.js';
 export type {
+  EffectsOption,
   IdColumn,
   LeaseOption,
   MovesOf,
@@ -81,7 +116,22 @@ export type { ProcessTable } from './port/process-table.js';
 export type { Randomness } from './port/randomness.js';
 export type { Listener } from './runtime/observer.js';
 export { ensureSchema, type SchemaChange } from './schema/ensure-schema.js';
-export type { ColumnOf, IdOf, NextStage, SetOf, Shape, StoredId, TableOf, ValueOf } from './shape.js';
+export type {
+  AssignmentsOf,
+  ColumnOf,
+  IdOf,
+  JobShape,
+  NextStage,
+  NullableColumnOf,
+  RowOf,
+  SetOf,
+  Shape,
+  ShapeWithJobs,
+  StoredId,
+  TableOf,
+  ValueOf,
+  WhereOf,
+} from './shape.js';
 export type { Condition } from './sql/owned-by.js';
 export { type StageChange, type StageFailure, type StageRequest, updateStageCas } from './stage/update-stage-cas.js';
 export { type Held, type HeldStageWrite } from './transition/held.js';

@@ -5,6 +5,7 @@ import type { ProcessIdentity } from './core/process.js';
 import type { Liveness } from './core/verdict.js';
 import type { Dialect, TimeFormat } from './dialect/dialect.js';
 import type { DialectName } from './dialect/infer.js';
+import type { JobShapeOf, JobsIn, JobsOption } from './job/jobs-option.js';
 import type { ClaimRegistry } from './port/claim-registry.js';
 import type { Clock } from './port/clock.js';
 import type { ProcessTable } from './port/process-table.js';
@@ -44,6 +45,14 @@ export interface LeaseOption<TaskIdType extends IdType, RunIdType extends IdType
   readonly maxHoldMs?: number;
 }
 
+/** The journal of effects. */
+export interface EffectsOption {
+  /** Its name, spelled as that of the lease table. Default `transition_effect`. */
+  readonly table?: string;
+  /** Its schema. Default: that of the lease table. */
+  readonly schema?: string | undefined;
+}
+
 /** What `scope` is asked about. */
 export interface ScopeQuestion<TaskId> {
   /** The task of the request. */
@@ -61,6 +70,7 @@ export interface OwnershipOptions<
   Moves,
   TaskIdType extends IdType,
   RunIdType extends IdType,
+  Jobs extends JobsOption | undefined = undefined,
 > {
   /** Your Kysely. Its plugins never touch the library's statements. */
   readonly db: Kysely<DB>;
@@ -68,8 +78,12 @@ export interface OwnershipOptions<
   readonly dialect?: DialectName | Dialect;
   /** Where your tasks are. */
   readonly tasks: TasksOption<DB, T, Id, Stage, Moves>;
+  /** Where your jobs are, for the verbs on jobs and the reaper. Default: there are none. */
+  readonly jobs?: Jobs & JobsIn<DB, Jobs, TaskIdType, RunIdType>;
   /** The lease table and its times. */
   readonly lease?: LeaseOption<TaskIdType, RunIdType>;
+  /** The journal of effects, for `runEffect` and recovery. Default: none, and no such table. */
+  readonly effects?: EffectsOption;
   /** Who is alive. Default `processAndHeartbeat()`. */
   readonly liveness?: Liveness;
   /** The kill switch, or a function that reads it at every request. Default `'on'`. */
@@ -117,10 +131,12 @@ export interface ShapeOf<
   Moves,
   TaskIdType extends IdType,
   RunIdType extends IdType,
+  Jobs extends JobsOption | undefined = undefined,
 > extends Shape {
   readonly taskId: IdOf<ValueOf<DB, T, Id>, TaskIdType>;
   readonly stage: Extract<ValueOf<DB, T, Stage>, string | null>;
   readonly moves: MoveTypes<Moves>;
   readonly taskSet: SetOf<DB, T, Id | Stage>;
   readonly runId: IdOf<StoredId<RunIdType>, RunIdType>;
+  readonly jobs: JobShapeOf<DB, Jobs>;
 }

@@ -4,6 +4,7 @@ import type { IdType } from './core/id.js';
 import { shown } from './core/shown.js';
 import type { Dialect } from './dialect/dialect.js';
 import { type DialectName, resolveDialect } from './dialect/infer.js';
+import type { JobsOption } from './job/jobs-option.js';
 import { closer } from './lease/close.js';
 import { RenewalKeeper } from './lease/keeper.js';
 import type { IdColumn, MovesOf, OwnershipOptions, ShapeOf, StageColumn } from './options.js';
@@ -17,6 +18,8 @@ import { Sightings } from './runtime/sightings.js';
 import { turnstileOf } from './runtime/turnstile.js';
 import { checkObject, checkSettings, type RawOptions } from './settings.js';
 import type { TableOf } from './shape.js';
+import { effectStatements } from './sql/effect-statements.js';
+import { jobStatements } from './sql/job-statements.js';
 import { leaseStatements } from './sql/lease-statements.js';
 import type { Session } from './sql/session.js';
 import type { Database } from './sql/statement.js';
@@ -59,9 +62,10 @@ export function createTransitionOwnership<
   const Moves extends MovesOf<DB, T, Stage> | undefined = undefined,
   TaskIdType extends IdType = 'integer',
   RunIdType extends IdType = 'integer',
+  const Jobs extends JobsOption | undefined = undefined,
 >(
-  options: OwnershipOptions<DB, T, Id, Stage, Moves, TaskIdType, RunIdType> & { readonly db: Kysely<DB> },
-): TransitionOwnership<ShapeOf<DB, T, Id, Stage, Moves, TaskIdType, RunIdType>> {
+  options: OwnershipOptions<DB, T, Id, Stage, Moves, TaskIdType, RunIdType, Jobs> & { readonly db: Kysely<DB> },
+): TransitionOwnership<ShapeOf<DB, T, Id, Stage, Moves, TaskIdType, RunIdType, Jobs>> {
   checkObject('options', options);
   return present(compose(options as unknown as Untyped));
 }
@@ -108,7 +112,7 @@ function compose(options: Untyped): Context {
   const observer = new Observer(options.onEvent);
   const { clock, randomness } = ports;
   const session = sessionOn({ dialect, clock, randomness, observer }, db as CallersHandle);
-  const { taskIdType, runIdType, timeFormat, leaseTable } = settings;
+  const { taskIdType, runIdType, timeFormat, leaseTable, effectTable, jobs } = settings;
   const lease = tableName(leaseTable.schema, leaseTable.table);
   const context: Context = Object.freeze({
     session,
@@ -133,6 +137,14 @@ function compose(options: Untyped): Context {
       lease,
       timeFormat,
     }),
+    jobs: jobs && jobStatements(database, dialect, jobs, { ...jobs, taskIdType, runIdType, timeFormat }),
+    effects:
+      effectTable &&
+      effectStatements(database, dialect, {
+        effects: tableName(effectTable.schema, effectTable.table),
+        lease,
+        taskIdType,
+      }),
     mode: readMode(options.mode ?? 'on'),
     covers: readScope(options.scope),
     registryKey: (claim: string) => `${leaseTable.schema ?? ''}.${leaseTable.table}/${claim}`,

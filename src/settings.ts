@@ -5,6 +5,8 @@ import { checkStages, type StageMap } from './core/stages.js';
 import { checkTiming, DEFAULT_TIMING } from './core/timing.js';
 import { type Liveness, processAndHeartbeat } from './core/verdict.js';
 import type { Dialect, TimeFormat } from './dialect/dialect.js';
+import { checkJobs } from './job/check-jobs-option.js';
+import type { JobsOption } from './job/jobs-option.js';
 import { checkOwnName } from './sql/tables.js';
 
 /** The options that settings are made of, as an untyped caller could send them. */
@@ -25,6 +27,8 @@ export interface RawOptions {
     readonly renewEveryMs?: number;
     readonly maxHoldMs?: number;
   };
+  readonly jobs?: JobsOption;
+  readonly effects?: { readonly table?: string; readonly schema?: string | undefined };
   readonly liveness?: Liveness;
   readonly timeFormat?: TimeFormat;
 }
@@ -46,7 +50,10 @@ const ID_TYPES: readonly IdType[] = ['integer', 'bigint', 'text'];
 const TIME_FORMATS: readonly TimeFormat[] = ['sqlite-text', 'iso', 'epoch-ms', 'native'];
 
 /** Checks the options, and puts every default in its place; a violated relation names both values. */
-export function checkSettings({ tasks, lease = {}, liveness, timeFormat }: RawOptions, dialect: Dialect): Settings {
+export function checkSettings(
+  { tasks, jobs, lease = {}, effects, liveness, timeFormat }: RawOptions,
+  dialect: Dialect,
+): Settings {
   checkObject('tasks', tasks);
   for (const name of ['table', 'id', 'stage'] as const) checkText(`tasks.${name}`, tasks[name]);
   if (tasks.updatedAt !== undefined) checkText('tasks.updatedAt', tasks.updatedAt);
@@ -65,6 +72,7 @@ export function checkSettings({ tasks, lease = {}, liveness, timeFormat }: RawOp
   if (liveness !== undefined && typeof liveness.judge !== 'function') {
     throw new TypeError(`liveness must have a function judge, got ${shown(liveness)}`);
   }
+  const leaseTable = Object.freeze({ schema, table });
   return Object.freeze({
     timing,
     taskIdType,
@@ -72,8 +80,25 @@ export function checkSettings({ tasks, lease = {}, liveness, timeFormat }: RawOp
     timeFormat: format,
     liveness: liveness ?? processAndHeartbeat(),
     transitions: tasks.transitions,
-    leaseTable: Object.freeze({ schema, table }),
+    leaseTable,
+    effectTable: effects === undefined ? undefined : checkEffects(effects, leaseTable),
+    jobs: jobs === undefined ? undefined : checkJobs(jobs),
     idColumn: tasks.id,
     stageColumn: tasks.stage,
   });
+}
+
+/** Checks where the journal of effects is to be. */
+function checkEffects(
+  effects: NonNullable<RawOptions['effects']>,
+  lease: Settings['leaseTable'],
+): NonNullable<Settings['effectTable']> {
+  checkObject('effects', effects);
+  const { table = 'transition_effect', schema = lease.schema } = effects;
+  checkOwnName('effects.table', table);
+  if (schema !== undefined) checkOwnName('effects.schema', schema);
+  if (table === lease.table && schema === lease.schema) {
+    throw new RangeError(`effects.table must not be lease.table, got ${shown(table)} for both`);
+  }
+  return Object.freeze({ schema, table });
 }

@@ -14,7 +14,8 @@ interface LeaseFacts {
   readonly actor: string;
 }
 
-interface JobFacts {
+/** What every event about a job carries. */
+export interface JobFacts {
   readonly jobId: JsonId;
   readonly taskId: JsonId | null;
   readonly runId: JsonId | null;
@@ -74,14 +75,19 @@ export interface EventFacts {
   'job.requeued': JobFacts & { readonly by: 'reset' | 'recovery' | 'reaper' };
   /** A running job was taken from its run. */
   'job.reaped': JobFacts & { readonly reason: string; readonly forced: boolean };
+  /** What to do with a dead run's job could not be told or done: a hook or a statement failed. */
+  'job.reap-failed': JobFacts & { readonly message: string };
   /** A queued job was found that carries a run's ownership. */
   'queue.impossible-found': JobFacts & { readonly startedAt: JsonId | null };
   /** Such a job was repaired. */
   'queue.sanitized': JobFacts & { readonly startedAt: JsonId | null };
   /** An effect was journalled as started. */
   'effect.started': EffectFacts;
-  /** An effect is known to be applied. */
-  'effect.applied': EffectFacts & { readonly by: 'apply' | 'probe' | 'operator' };
+  /** An effect is known to be applied; `unrecorded` says why its result could not be kept, if it could not. */
+  'effect.applied': EffectFacts & {
+    readonly by: 'apply' | 'probe' | 'operator';
+    readonly unrecorded: string | null;
+  };
   /** Whether an effect was applied cannot be told. */
   'effect.unknown': EffectFacts & { readonly message: string };
   /** A start-up recovery ended. */
@@ -106,6 +112,10 @@ export interface EventFacts {
     readonly fencingToken: number | null;
     readonly by: string;
     readonly reason: string;
+    /** The effect that was resolved, and what the operator saw of it. */
+    readonly effect?: string;
+    readonly key?: string;
+    readonly outcome?: 'applied' | 'not-applied';
   };
 }
 
@@ -134,6 +144,7 @@ export const EVENT_TYPES = Object.freeze({
   'job.claimed': { severity: 'debug', counter: 'claimed' },
   'job.requeued': { severity: 'info', counter: 'requeued' },
   'job.reaped': { severity: 'warning', counter: 'reaped' },
+  'job.reap-failed': { severity: 'warning', counter: 'reapsFailed' },
   'queue.impossible-found': { severity: 'warning', counter: 'impossibleFound' },
   'queue.sanitized': { severity: 'info', counter: 'sanitized' },
   'effect.started': { severity: 'debug', counter: 'effectsStarted' },
@@ -153,4 +164,11 @@ export type Counters = Readonly<Record<CounterName, number>>;
 /** An id as plain JSON. */
 export function jsonId(id: IdValue): JsonId {
   return typeof id === 'bigint' ? id.toString() : id;
+}
+
+/** An instant as a driver gives it, as plain JSON. */
+export function jsonInstant(instant: unknown): JsonId | null {
+  if (instant instanceof Date) return Number.isNaN(instant.getTime()) ? null : instant.toISOString();
+  if (instant === null || instant === undefined) return null;
+  return typeof instant === 'number' ? instant : String(instant);
 }

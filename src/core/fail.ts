@@ -103,18 +103,19 @@ export function illegalTransition(taskId: IdValue, from: string | null, to: stri
 
 /** The handler threw. */
 export function handlerFailed(cause: unknown): HandlerFailed {
-  return frozen({ type: 'handler-failed', message: `The handler threw: ${reasonOf(cause)}`, cause });
+  return frozen({ type: 'handler-failed', message: `The handler threw: ${sentence(cause)}`, cause });
 }
 
-/** Nobody can tell whether the effect happened. */
-export function effectUnknown(taskId: IdValue, effect: string, since: number): EffectUnknown {
-  const message = `Whether ${shown(effect)} of task ${shown(taskId)} was applied is not known; it is held.`;
-  return frozen({ type: 'effect-unknown', message, taskId, effect, since });
+/** Nobody can tell whether the effect happened; `why` is one clause for people. */
+export function effectUnknown(unknown: Omit<EffectUnknown, 'type' | 'message'>, why: string): EffectUnknown {
+  const { taskId, effect, key } = unknown;
+  const message = `Whether ${shown(effect)} (${shown(key)}) of task ${shown(taskId)} was applied is not known: ${ended(why)}`;
+  return frozen({ type: 'effect-unknown', message, ...unknown });
 }
 
 /** The effect certainly did nothing. */
 export function effectFailed(cause: unknown): EffectFailed {
-  return frozen({ type: 'effect-failed', message: `The effect was not applied: ${reasonOf(cause)}`, cause });
+  return frozen({ type: 'effect-failed', message: `The effect was not applied: ${sentence(cause)}`, cause });
 }
 
 /** Another acquisition holds the task than the one that the operator named. */
@@ -131,11 +132,21 @@ export function alreadyFree(taskId: IdValue): AlreadyFree {
 /** The database failed. */
 export function storeFailure(failure: Omit<StoreFailure, 'type' | 'message'>): StoreFailure {
   const outcome = failure.outcome === 'unknown' ? 'the outcome is unknown' : 'nothing was applied';
-  const message = `The store failed (${failure.kind}, ${outcome}): ${reasonOf(failure.cause)}`;
+  const message = `The store failed (${failure.kind}, ${outcome}): ${sentence(failure.cause)}`;
   return frozen({ type: 'store-failure', message, ...failure });
 }
 
-/** One line of whatever was thrown. */
+/** One line of whatever was thrown: an error, a failure, anything. */
 export function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : shown(cause);
+  const told = typeof cause === 'object' && cause !== null && 'message' in cause ? cause.message : undefined;
+  return typeof told === 'string' ? told : shown(cause);
+}
+
+/** The same as the end of a sentence. */
+function sentence(cause: unknown): string {
+  return ended(reasonOf(cause));
+}
+
+function ended(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }

@@ -83,8 +83,12 @@ export interface EffectUnknown {
   readonly message: string;
   readonly taskId: IdValue;
   readonly effect: string;
-  /** Database time at which it was started, epoch ms. */
+  /** Which application of the effect it is. */
+  readonly key: string;
+  /** Database time at which it was started, epoch ms; of the lease's acquisition, if the journal has no start of it. */
   readonly since: number;
+  /** What `apply` or the probe threw, if one did. */
+  readonly cause?: unknown;
 }
 
 /** The step threw `NotApplied`: it certainly did nothing, and may be tried again. */

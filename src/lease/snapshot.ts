@@ -6,6 +6,8 @@ import { isOwnProcess, type Verdict, type VerdictReason } from '../core/verdict.
 import type { Judged } from '../evidence/judge-holder.js';
 import { readAllJudged } from '../evidence/read-holder.js';
 import type { Shape } from '../shape.js';
+import { execute } from '../sql/execute.js';
+import { readInteger } from '../sql/rows.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 
 /** One lease, for people and dashboards. */
@@ -36,7 +38,7 @@ export interface Snapshot {
   readonly at: string;
   /** All leases, oldest first; none under mode `off`. */
   readonly leases: readonly LeaseSnapshot[];
-  /** Queued jobs that carry a run's ownership; `null` without the option `jobs`. */
+  /** Queued jobs that carry a run's ownership, among the first 50,000; `null` without the option `jobs`. */
   readonly impossibleQueued: number | null;
   /** Effects that were started and whose end is not known; `null` without the option `effects`. */
   readonly unfinishedEffects: number | null;
@@ -46,6 +48,8 @@ export interface Snapshot {
 
 /** The most leases that a snapshot lists. */
 const MOST = 10_000;
+/** The most queued jobs that a snapshot looks at. */
+const MOST_QUEUED = 50_000;
 
 /**
  * Reads who holds what, since when and on what evidence, with the counters of this process.
@@ -60,16 +64,32 @@ async function take(context: Context): Promise<Result<Snapshot, StoreFailure>> {
   const mode = context.mode();
   const read = mode === 'off' ? ok([]) : await readAllJudged(context, MOST);
   if (read.isErr()) return err(read.error);
+  const impossible = await countImpossible(context);
+  if (impossible.isErr()) return err(impossible.error);
+  const unfinished = await countUnfinished(context);
+  if (unfinished.isErr()) return err(unfinished.error);
   return ok(
     Object.freeze({
       mode,
       at: new Date(context.ports.clock.wallMs()).toISOString(),
       leases: read.value.map((judged) => toSnapshot(context, judged)),
-      impossibleQueued: null,
-      unfinishedEffects: null,
+      impossibleQueued: impossible.value,
+      unfinishedEffects: unfinished.value,
       counters: context.observer.counters(),
     }),
   );
+}
+
+async function countImpossible({ jobs, session }: Context): Promise<Result<number | null, StoreFailure>> {
+  if (jobs === undefined) return ok(null);
+  const counted = await execute(session, jobs.countImpossible({ limit: MOST_QUEUED }));
+  return counted.map(({ rows: [row] }) => readInteger(row?.['impossible']));
+}
+
+async function countUnfinished({ effects, session }: Context): Promise<Result<number | null, StoreFailure>> {
+  if (effects === undefined) return ok(null);
+  const counted = await execute(session, effects.countUnfinished({}));
+  return counted.map(({ rows: [row] }) => readInteger(row?.['unfinished']));
 }
 
 function toSnapshot({ ports }: Context, { holder, judgement, nowMs }: Judged): LeaseSnapshot {

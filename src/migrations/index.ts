@@ -1,8 +1,9 @@
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
 import type { IdType } from '../core/id.js';
 import { resolveDialect } from '../dialect/infer.js';
+import type { TableShape } from '../dialect/table-shape.js';
 import { createTable } from '../sql/schema-statements.js';
-import { checkOwnName, leaseTable, tableName } from '../sql/tables.js';
+import { checkOwnName, effectTable, leaseTable, tableName } from '../sql/tables.js';
 
 /** A migration as Kysely's `Migrator` takes it. */
 export interface OwnershipMigration {
@@ -43,8 +44,44 @@ export function createLeaseTable(options: LeaseMigrationOptions = {}): Ownership
   const { table = 'transition_lease', schema, taskIdType = 'integer', runIdType = 'integer' } = options;
   checkOwnName('table', table);
   if (schema !== undefined) checkOwnName('schema', schema);
-  const column = (type: IdType): 'text' | 'integer' => (type === 'text' ? 'text' : 'integer');
-  const shape = leaseTable(column(taskIdType), column(runIdType));
+  return tableMigration(schema, table, leaseTable(column(taskIdType), column(runIdType)));
+}
+
+/** Where the journal of effects goes; the same values as in the options `effects` and `lease` of your ownership. */
+export interface EffectMigrationOptions {
+  /** Default `transition_effect`. */
+  readonly table?: string;
+  /** Default: the database's own. */
+  readonly schema?: string;
+  /** As in the option `lease`. Default `'integer'`. */
+  readonly taskIdType?: IdType;
+}
+
+/**
+ * The migration that creates the journal of effects, for those whose ownership has the option `effects`.
+ *
+ * @example
+ * ```ts
+ * import { createEffectTable } from 'transition-ownership/migrations';
+ * import { db } from './setup.js';
+ *
+ * const migration = createEffectTable({ table: 'deploy_effect' });
+ * await migration.up(db);
+ * await migration.down(db);
+ * ```
+ */
+export function createEffectTable(options: EffectMigrationOptions = {}): OwnershipMigration {
+  const { table = 'transition_effect', schema, taskIdType = 'integer' } = options;
+  checkOwnName('table', table);
+  if (schema !== undefined) checkOwnName('schema', schema);
+  return tableMigration(schema, table, effectTable(column(taskIdType)));
+}
+
+function column(type: IdType): 'text' | 'integer' {
+  return type === 'text' ? 'text' : 'integer';
+}
+
+function tableMigration(schema: string | undefined, table: string, shape: TableShape): OwnershipMigration {
   return Object.freeze<OwnershipMigration>({
     up: async (db) => {
       const database = db.withoutPlugins();

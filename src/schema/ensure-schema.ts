@@ -50,7 +50,7 @@ async function ensureTables(context: Context): Promise<Result<SchemaChange, Stor
     const brackets = schemaBrackets(context.session, `${table.schema ?? ''}.${table.table}`);
     const ensured = await bracket(context.session, brackets, (inside) => ensureTable(inside, table));
     if (ensured.isErr()) return err(ensured.error);
-    if (ensured.value !== 'unchanged') change = ensured.value;
+    if (change !== 'created' && ensured.value !== 'unchanged') change = ensured.value;
   }
   return ok(change);
 }

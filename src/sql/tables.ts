@@ -22,7 +22,32 @@ export function leaseTable(taskId: 'integer' | 'text', runId: 'integer' | 'text'
       { name: 'ttl_ms', type: 'integer', notNull: true },
       { name: 'deadline_ms', type: 'integer' },
     ],
-    unique: ['task_id'],
+    unique: [['task_id']],
+  };
+}
+
+/**
+ * The journal of effects. Its rows stay; the second key leads by the state, so that the few unfinished ones
+ * are found without reading the others. A claim is never made twice, so that key forbids nothing.
+ */
+export function effectTable(taskId: 'integer' | 'text'): TableShape {
+  return {
+    columns: [
+      { name: 'task_id', type: taskId, notNull: true },
+      { name: 'effect', type: 'text', notNull: true },
+      { name: 'key', type: 'text', notNull: true },
+      { name: 'claim', type: 'text', notNull: true },
+      { name: 'fencing_token', type: 'integer', notNull: true },
+      { name: 'owner', type: 'text', notNull: true },
+      { name: 'state', type: 'text', notNull: true },
+      { name: 'result', type: 'long-text' },
+      { name: 'started_ms', type: 'integer', notNull: true },
+      { name: 'applied_ms', type: 'integer' },
+    ],
+    unique: [
+      ['task_id', 'effect', 'key'],
+      ['state', 'claim'],
+    ],
   };
 }
 

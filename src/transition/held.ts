@@ -1,8 +1,12 @@
 import { ResultAsync } from 'neverthrow';
 import type { Context } from '../context.js';
+import type { Json } from '../core/effect-result.js';
 import type { LeaseLost, NotEnoughTime, StoreFailure } from '../core/failure.js';
 import type { Lease } from '../core/lease.js';
 import { shown } from '../core/shown.js';
+import type { EffectFailure, EffectOutcome } from '../effect/effect-outcome.js';
+import { checkEffect, type EffectRequest } from '../effect/effect-request.js';
+import { run } from '../effect/run-effect.js';
 import { checkEnsure, ensure } from '../evidence/ensure-lease.js';
 import { LeaseHandle, secretOf } from '../runtime/lease-handle.js';
 import type { Shape } from '../shape.js';
@@ -28,11 +32,14 @@ export interface Held<S extends Shape = Shape> extends Lease<S['taskId'], S['sta
   ensure(ms: number): ResultAsync<Lease<S['taskId'], S['stage'], S['runId']>, LeaseLost | NotEnoughTime | StoreFailure>;
   /** Moves the task to `next`, fenced by this lease. */
   updateStage(next: S['stage'], write?: HeldStageWrite<S>): ResultAsync<StageChange<S>, StageFailure<S>>;
+  /** Runs one irreversible step under this lease, as `runEffect` does. */
+  runEffect<V extends Json | void>(request: EffectRequest<S, V>): ResultAsync<EffectOutcome<V>, EffectFailure<V>>;
 }
 
 class HeldHandle extends LeaseHandle implements Held {
   readonly ensure: Held['ensure'];
   readonly updateStage: Held['updateStage'];
+  readonly runEffect: Held['runEffect'];
 
   constructor(context: Context, lease: Lease) {
     super(lease, secretOf(lease, context.root));
@@ -48,6 +55,8 @@ class HeldHandle extends LeaseHandle implements Held {
       const request = { ...write, taskId: lease.taskId, expected, next, lease };
       return new ResultAsync(writeStage(context, checkStageWrite(context, request)));
     };
+    this.runEffect = <V extends Json | void>(request: EffectRequest<Shape, V>) =>
+      run(context, checkEffect(context, lease, request)) as ResultAsync<EffectOutcome<V>, EffectFailure<V>>;
   }
 }
 

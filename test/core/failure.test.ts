@@ -91,18 +91,23 @@ const failures: readonly (readonly [failure: Failure, message: string, advice: s
   ],
   [
     fail.handlerFailed(cause),
-    'The handler threw: connect ECONNREFUSED',
+    'The handler threw: connect ECONNREFUSED.',
     'The lease was released; the cause is in `cause`.',
   ],
-  [fail.handlerFailed('text'), 'The handler threw: "text"', 'The lease was released; the cause is in `cause`.'],
+  [
+    fail.handlerFailed(new Error('Is the registry down?')),
+    'The handler threw: Is the registry down?',
+    'The lease was released; the cause is in `cause`.',
+  ],
+  [fail.handlerFailed('text'), 'The handler threw: "text".', 'The lease was released; the cause is in `cause`.'],
   [
     fail.storeFailure({ kind: 'connection', retryable: true, outcome: 'unknown', cause }),
-    'The store failed (connection, the outcome is unknown): connect ECONNREFUSED',
+    'The store failed (connection, the outcome is unknown): connect ECONNREFUSED.',
     'The same call may succeed later.',
   ],
   [
     fail.storeFailure({ kind: 'schema', retryable: false, outcome: 'not-applied', cause: null }),
-    'The store failed (schema, nothing was applied): null',
+    'The store failed (schema, nothing was applied): null.',
     'Trying again will not help before the cause, in `cause`, is mended.',
   ],
   [

@@ -1,0 +1,98 @@
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { type Context, contextOf } from '../context.js';
+import type { Json } from '../core/effect-result.js';
+import { effectFailed, effectUnknown, reasonOf } from '../core/fail.js';
+import type { Lease } from '../core/lease.js';
+import { secretOf } from '../runtime/lease-handle.js';
+import type { Shape } from '../shape.js';
+import type { TransitionOwnership } from '../transition-ownership.js';
+import { callApply } from './call-apply.js';
+import type { EffectFailure, EffectOutcome } from './effect-outcome.js';
+import { type CheckedEffect, checkEffect, type EffectRequest, journalOf } from './effect-request.js';
+import { effectFacts } from './journal.js';
+import { runGuarded } from './run-guarded.js';
+
+/**
+ * Runs one irreversible step under a lease, so that a step whose outcome is unknown is never repeated on a guess.
+ *
+ * The lease is renewed; the start is written down in a statement that the lease fences; `apply` is called; its
+ * result is written down under the start's own claim, so that a lease lost meanwhile does not lose a known
+ * outcome. Applied before: the recorded result is answered and `apply` not called. Under way in this process:
+ * its end is waited for and shared, so an `apply` must not run its own effect. With a probe and no start, the
+ * probe is asked first. Started and not known to be applied: the probe decides, and without one, or where it
+ * cannot tell, the effect is held.
+ *
+ * Under mode `off`, out of scope, it just calls `apply` and writes nothing down.
+ *
+ * What it cannot do: two processes may both be in `apply` when one was paused past its lease and another
+ * probed meanwhile, so give the outside system the fencing token or the idempotency key; and SQLite with
+ * `synchronous=NORMAL` may lose the last commits at a power cut, so keep the journal with `FULL`, as
+ * `openSqlite` does.
+ *
+ * Fails with `lease-lost` (with the value, if it was applied although another owner had started it too),
+ * `not-enough-time`, `effect-unknown` (alert; see `resolveEffect`), `effect-failed` (it certainly did nothing:
+ * `apply` threw `NotApplied`, or the signal of the lease had fired before), or `store-failure`: run it again in
+ * this process, which remembers what it could not write down. Throws `TypeError` without the option `effects`,
+ * on an ownership made by `using(trx)`, and for a lease granted although the store failed.
+ *
+ * @example
+ * ```ts
+ * import { NotApplied, runEffect, withTransitionLease } from 'transition-ownership';
+ * import { ownership } from './setup.js';
+ *
+ * const merges = new Set<string>();
+ * const merged = await withTransitionLease(ownership, { taskId: 1, actor: 'finalizer' }, (held) =>
+ *   runEffect(ownership, held, {
+ *     effect: 'merge_pr',
+ *     key: '0b5a3f1',
+ *     probe: () => (merges.has('0b5a3f1') ? 'applied' : 'not-applied'),
+ *     apply: async ({ idempotencyKey, signal }) => {
+ *       if (signal.aborted) throw new NotApplied('too late to begin');
+ *       merges.add('0b5a3f1');
+ *       return { merged: true, under: idempotencyKey };
+ *     },
+ *   }),
+ * );
+ * merged.map(({ status }) => status); // ok('applied')
+ * ```
+ */
+export function runEffect<S extends Shape, V extends Json | void>(
+  ownership: TransitionOwnership<S>,
+  lease: Lease<NoInfer<S>['taskId'], NoInfer<S>['stage'], NoInfer<S>['runId']>,
+  request: EffectRequest<NoInfer<S>, V>,
+): ResultAsync<EffectOutcome<V>, EffectFailure<V>> {
+  const context = contextOf(ownership);
+  return run(context, checkEffect(context, lease, request)) as ResultAsync<EffectOutcome<V>, EffectFailure<V>>;
+}
+
+/** The verb without its types. */
+export function run(context: Context, request: CheckedEffect): ResultAsync<EffectOutcome, EffectFailure> {
+  const ended = runAs(context, request);
+  context.running.add(ended);
+  return new ResultAsync(ended.finally(() => context.running.delete(ended)));
+}
+
+function runAs(context: Context, request: CheckedEffect): Promise<Result<EffectOutcome, EffectFailure>> {
+  const secret = secretOf(request.lease, context.root);
+  if (!secret.guarded) return runUnguarded(context, request);
+  const effects = journalOf(context, 'runEffect');
+  return runGuarded({ context, effects, request, holding: secret.holding });
+}
+
+/** Without a lease's row there is nothing to write a start under. */
+async function runUnguarded(context: Context, request: CheckedEffect): Promise<Result<EffectOutcome, EffectFailure>> {
+  const facts = effectFacts(request, null);
+  const since = context.ports.clock.wallMs();
+  const end = await callApply(context, request);
+  if (end.is === 'not-applied') return err(effectFailed(end.cause));
+  if (end.is === 'applied') {
+    const { value, unrecorded } = end;
+    context.observer.tell('effect.applied', { ...facts, by: 'apply', unrecorded });
+    return ok(Object.freeze({ status: 'applied', value, ...(unrecorded !== null && { unrecorded }) }));
+  }
+  const { taskId, effect, key } = request;
+  const { cause } = end;
+  const failure = effectUnknown({ taskId, effect, key, since, cause }, `its apply threw: ${reasonOf(cause)}`);
+  context.observer.tell('effect.unknown', { ...facts, message: failure.message });
+  return err(failure);
+}
