@@ -1,0 +1,3 @@
+import { sqliteTable } from './sqlite/table.js';
+
+await sqliteTable();
