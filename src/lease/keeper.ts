@@ -1,16 +1,13 @@
 import type { Context, Keeper } from '../context.js';
-import { jsonId } from '../core/event.js';
 import { reasonOf } from '../core/fail.js';
-import type { Holder } from '../core/holder.js';
-import { renewClaims } from '../evidence/renew-claims.js';
-import { rowMissing } from '../evidence/row-missing.js';
 import type { ScheduledCall } from '../port/clock.js';
-import { anchorNow, type Holding } from '../runtime/holding.js';
+import type { Holding } from '../runtime/holding.js';
+import { renewAll } from './renew-all.js';
 
-/** Claims in one renewal statement: 5,000 leases take ten statements a tick. */
-const CHUNK = 500;
-/** How soon a row that somebody had locked is tried again, in ms. */
+/** How soon a row that somebody had locked is tried again, in ms; twice as long each time, up to a tenth of the interval. */
 const LOCKED_AGAIN_MS = 20;
+
+const NONE_LOCKED = Object.freeze({ holdings: [], times: 0, dueMs: Number.POSITIVE_INFINITY });
 
 /**
  * Renews all leases of an ownership from one timer, which runs only while there are leases and never keeps
@@ -24,6 +21,8 @@ export class RenewalKeeper implements Keeper {
   #armedForMs = Number.POSITIVE_INFINITY;
   #renewalDueMs = Number.POSITIVE_INFINITY;
   #renewing = false;
+  /** Those whose row was locked at the last renewal, how often in a row that was so, and when they alone are due. */
+  #locked: { readonly holdings: readonly Holding[]; readonly times: number; readonly dueMs: number } = NONE_LOCKED;
   /** No lease loses its trust before both of these instants. */
   #trusted = { untilMonotonicMs: Number.POSITIVE_INFINITY, untilWallMs: Number.POSITIVE_INFINITY };
 
@@ -42,7 +41,7 @@ export class RenewalKeeper implements Keeper {
     if (this.#held.size === 0 && !this.#renewing) this.#renewalDueMs = nowMs + this.#intervalMs();
     this.#held.add(holding);
     this.#trustFor(trustedMs);
-    const dueMs = Math.min(this.#renewing ? Number.POSITIVE_INFINITY : this.#renewalDueMs, nowMs + trustedMs);
+    const dueMs = Math.min(this.#dueMs(), nowMs + trustedMs);
     if (dueMs < this.#armedForMs) this.#arm(dueMs);
   }
 
@@ -113,9 +112,14 @@ export class RenewalKeeper implements Keeper {
     this.#armedForMs = Number.POSITIVE_INFINITY;
   }
 
+  /** When the next renewal is to begin: never while one is in flight. */
+  #dueMs(): number {
+    return this.#renewing ? Number.POSITIVE_INFINITY : Math.min(this.#renewalDueMs, this.#locked.dueMs);
+  }
+
   #tick(): void {
     this.#disarm();
-    if (!this.#renewing && this.#nowMs() >= this.#renewalDueMs) this.#beginRenewal();
+    if (this.#nowMs() >= this.#dueMs()) this.#beginRenewal();
     this.#rearm();
   }
 
@@ -123,77 +127,30 @@ export class RenewalKeeper implements Keeper {
   #rearm(): void {
     const trustedMs = this.#checkAll();
     if (this.#held.size === 0) return;
-    this.#arm(Math.min(this.#renewing ? Number.POSITIVE_INFINITY : this.#renewalDueMs, this.#nowMs() + trustedMs));
+    this.#arm(Math.min(this.#dueMs(), this.#nowMs() + trustedMs));
   }
 
   #beginRenewal(): void {
+    const nowMs = this.#nowMs();
+    const isForAll = nowMs >= this.#renewalDueMs;
+    if (isForAll) this.#renewalDueMs = nowMs + this.#intervalMs();
     this.#renewing = true;
-    this.#renewalDueMs = this.#nowMs() + this.#intervalMs();
-    const ended = (locked: boolean): void => {
+    const ended = (locked: readonly Holding[]): void => {
       this.#renewing = false;
-      if (locked) this.#renewalDueMs = this.#nowMs() + LOCKED_AGAIN_MS;
+      this.#locked = locked.length === 0 ? NONE_LOCKED : this.#lockedAgain(locked);
       this.#rearm();
     };
-    this.#renewAll().then(ended, (cause: unknown) => {
+    renewAll(this.#context(), isForAll ? [...this.#held] : this.#locked.holdings).then(ended, (cause: unknown) => {
       const message = reasonOf(cause);
       this.#context().observer.tell('lease.renewal-failed', { leases: this.#held.size, lateMs: 0, message });
-      ended(false);
+      ended([]);
     });
   }
 
-  /** Renews in chunks; true if some row was locked and is to be tried again at once. */
-  async #renewAll(): Promise<boolean> {
-    const context = this.#context();
-    const due = [...this.#held].filter((holding) => holding.check() === undefined);
-    let locked = false;
-    for (let at = 0; at < due.length; at += CHUNK) {
-      const chunk = due.slice(at, at + CHUNK).filter((holding) => this.#held.has(holding));
-      tellIfLate(context, chunk);
-      locked = (await this.#renew(context, chunk)) || locked;
-    }
-    return locked;
+  #lockedAgain(holdings: readonly Holding[]) {
+    const times = this.#locked.times + 1;
+    const longestMs = Math.max(LOCKED_AGAIN_MS, this.#intervalMs() / 10);
+    const delayMs = Math.min(LOCKED_AGAIN_MS * 2 ** (times - 1), longestMs);
+    return { holdings, times, dueMs: this.#nowMs() + delayMs };
   }
-
-  async #renew(context: Context, chunk: readonly Holding[]): Promise<boolean> {
-    if (chunk.length === 0) return false;
-    const anchor = anchorNow(context.ports.clock);
-    const renewed = await renewClaims(context, chunk);
-    if (renewed.isErr()) {
-      const { message } = renewed.error;
-      context.observer.tell('lease.renewal-failed', { leases: chunk.length, lateMs: 0, message });
-      return false;
-    }
-    let locked = false;
-    for (const { holding, state } of renewed.value) {
-      if (!this.#held.has(holding)) continue;
-      if (state.is === 'locked') locked = true;
-      else if (state.is === 'renewed') this.#verified(context, holding, anchor, state.expiresAtMs);
-      else this.#missing(context, holding, state.holder);
-    }
-    return locked;
-  }
-
-  #verified(context: Context, holding: Holding, anchor: ReturnType<typeof anchorNow>, expiresAtMs: number): void {
-    const { taskId, fencingToken, actor, entry } = holding.facts;
-    entry.provisional = false;
-    holding.verify(anchor);
-    context.observer.tell('lease.renewed', { taskId: jsonId(taskId), fencingToken, actor, expiresAtMs });
-  }
-
-  /** No row carries the claim: lost, unless a release is under way or a transaction of the caller's explains it. */
-  #missing(context: Context, holding: Holding, holder: Holder | null): void {
-    if (holding.maybeReleased) {
-      holding.settle();
-      this.drop(holding);
-    } else if (holding.facts.entry.phase !== 'releasing') rowMissing(context, holding, holder);
-  }
-}
-
-function tellIfLate({ observer, settings }: Context, chunk: readonly Holding[]): void {
-  const lateMs = Math.round(
-    Math.max(...chunk.map((holding) => holding.unverifiedForMs())) - 2 * settings.timing.renewEveryMs,
-  );
-  if (lateMs <= 0) return;
-  const message = 'A renewal comes more than an interval late.';
-  observer.tell('lease.renewal-failed', { leases: chunk.length, lateMs, message });
 }

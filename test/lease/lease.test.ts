@@ -1,8 +1,11 @@
 import { prove } from '../rig/proofs.js';
 import { acquisition } from './acquisition.js';
+import { keeping, locked } from './keeping.js';
 import { provisional } from './provisional.js';
 import { release } from './release.js';
 
 prove('acquisition', acquisition);
 prove('release', release);
 prove('leases in a transaction', provisional);
+prove('keeping', keeping);
+prove('keeping beside locked rows', locked);

@@ -7,6 +7,7 @@ import {
   type ClaimRegistry,
   createTransitionOwnership,
   type Dialect,
+  type EffectsOption,
   ensureSchema,
   type LeaseOption,
   type Liveness,
@@ -40,6 +41,7 @@ export interface ProcessOptions extends Partial<ProcessIdentity> {
 /** What an ownership of a test has that others have not. */
 export interface OwnershipOverrides {
   readonly lease?: LeaseOption<'integer', 'integer'>;
+  readonly effects?: EffectsOption;
   readonly liveness?: Liveness;
   readonly mode?: Mode | (() => Mode);
   readonly scope?: (question: { readonly taskId: number; readonly context: unknown }) => boolean;

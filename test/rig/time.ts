@@ -70,6 +70,11 @@ export class ManualTime {
     this.databaseMs += ms;
   }
 
+  /** Somebody sets the wall clock of the processes. */
+  setWall(byMs: number): void {
+    this.#wallMs += byMs;
+  }
+
   /** A process is no more: its timers with it. */
   forget(owner: string): void {
     this.#timers = this.#timers.filter((timer) => timer.owner !== owner);

@@ -1,0 +1,68 @@
+import type { Context } from '../context.js';
+import { jsonId } from '../core/event.js';
+import type { Holder } from '../core/holder.js';
+import { renewClaims } from '../evidence/renew-claims.js';
+import { rowMissing } from '../evidence/row-missing.js';
+import { type Anchor, anchorNow, type Holding } from '../runtime/holding.js';
+
+/** Claims in one renewal statement: 5,000 leases take ten statements a tick. */
+const CHUNK = 500;
+
+/** Renews leases in chunks; answers those whose row was locked, which are neither renewed nor lost. */
+export async function renewAll(context: Context, holdings: readonly Holding[]): Promise<readonly Holding[]> {
+  const due = holdings.filter((holding) => holding.check() === undefined);
+  const locked: Holding[] = [];
+  for (let at = 0; at < due.length; at += CHUNK) {
+    const chunk = due.slice(at, at + CHUNK).filter((holding) => context.keeper.holdings.has(holding));
+    if (chunk.length === 0) continue;
+    tellIfLate(context, chunk);
+    locked.push(...(await renewChunk(context, chunk)));
+  }
+  return locked;
+}
+
+async function renewChunk(context: Context, chunk: readonly Holding[]): Promise<readonly Holding[]> {
+  const anchor = anchorNow(context.ports.clock);
+  const renewed = await renewClaims(context, chunk);
+  if (renewed.isErr()) {
+    const { message } = renewed.error;
+    context.observer.tell('lease.renewal-failed', { leases: chunk.length, lateMs: 0, message });
+    return [];
+  }
+  const locked: Holding[] = [];
+  for (const { holding, state } of renewed.value) {
+    if (!context.keeper.holdings.has(holding)) continue;
+    if (state.is === 'locked') locked.push(holding);
+    else if (state.is === 'renewed') verified(context, holding, { anchor, expiresAtMs: state.expiresAtMs });
+    else missing(context, holding, state.holder);
+  }
+  return locked;
+}
+
+function verified(
+  { observer }: Context,
+  holding: Holding,
+  { anchor, expiresAtMs }: { readonly anchor: Anchor; readonly expiresAtMs: number },
+): void {
+  const { taskId, fencingToken, actor, entry } = holding.facts;
+  entry.provisional = false;
+  holding.verify(anchor);
+  observer.tell('lease.renewed', { taskId: jsonId(taskId), fencingToken, actor, expiresAtMs });
+}
+
+/** No row carries the claim: lost, unless a release is under way or a transaction of the caller's explains it. */
+function missing(context: Context, holding: Holding, holder: Holder | null): void {
+  if (holding.maybeReleased) {
+    holding.settle();
+    context.keeper.drop(holding);
+  } else if (holding.facts.entry.phase !== 'releasing') rowMissing(context, holding, holder);
+}
+
+function tellIfLate({ observer, settings }: Context, chunk: readonly Holding[]): void {
+  const lateMs = Math.round(
+    Math.max(...chunk.map((holding) => holding.unverifiedForMs())) - 2 * settings.timing.renewEveryMs,
+  );
+  if (lateMs <= 0) return;
+  const message = 'A renewal comes more than an interval late.';
+  observer.tell('lease.renewal-failed', { leases: chunk.length, lateMs, message });
+}
