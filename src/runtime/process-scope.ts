@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { ProcessIdentity } from '../core/process.js';
 import type { ClaimRegistry } from '../port/claim-registry.js';
@@ -21,18 +21,27 @@ function scope(): ProcessScope {
 }
 
 /**
- * The scope in which a pid of this process can be looked up: kernel boot, pid namespace and host name.
- * Two containers on one kernel differ in the namespace. Where any part cannot be read the scope is unique
- * to this process, so that pids prove nothing and leases end by expiry.
+ * The scope in which a pid of this process can be looked up: kernel boot, pid namespace, time namespace and
+ * host name. Two containers on one kernel differ in the first namespace; the second moves start marks. Where
+ * any part cannot be read the scope is unique to this process, so that pids prove nothing and leases end by
+ * expiry; so it is where `/proc` shows the pids of another namespace, for it would show strangers under ours.
  */
 function readHostScope(): string {
   try {
     const kernelBoot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
-    const pidNamespace = readlinkSync('/proc/self/ns/pid');
-    return `${kernelBoot}/${pidNamespace}/${hostname()}`;
+    const namespaces = ['pid', 'time'].filter(isKnownNamespace).map((kind) => readlinkSync(`/proc/self/ns/${kind}`));
+    if (readlinkSync('/proc/self') === String(process.pid)) {
+      return [kernelBoot, ...namespaces, hostname()].join('/');
+    }
   } catch {
-    return `unprovable/${randomUUID()}`;
+    // A part that cannot be read.
   }
+  return `unprovable/${randomUUID()}`;
+}
+
+/** Kernels before 5.6 have no time namespaces; all have those of pids, or the scope cannot be proved. */
+function isKnownNamespace(kind: string): boolean {
+  return kind === 'pid' || readdirSync('/proc/self/ns').includes(kind);
 }
 
 /** The identity of this process, made lazily where it is used and never inherited. */

@@ -23,14 +23,17 @@ export interface Launch {
   readonly under?: readonly string[];
 }
 
-const living = new Set<Child>();
+type ArgumentOf<F> = F extends (argument: infer A) => unknown ? A : never;
+type AnswerOf<F> = F extends (argument: never) => infer R ? Awaited<R> : never;
+
+const living = new Set<Pick<Child, 'kill'>>();
 
 afterEach(async () => {
   await Promise.all([...living].map((child) => child.kill()));
 });
 
 /** A process of the test's own, and the line to it. Whatever it started dies with it. */
-export class Child {
+export class Child<C extends object = Commands> {
   /** Every event that its library told, oldest first. */
   readonly events: OwnershipEvent[] = [];
   readonly ended: Promise<End>;
@@ -65,16 +68,13 @@ export class Child {
   }
 
   /** Has the child run a command; rejects if the command throws there or the child ends first. */
-  async call<K extends keyof Commands>(
-    command: K,
-    argument?: Parameters<Commands[K]>[0],
-  ): Promise<Awaited<ReturnType<Commands[K]>>> {
+  async call<K extends keyof C & string>(command: K, argument?: ArgumentOf<C[K]>): Promise<AnswerOf<C[K]>> {
     this.#calls += 1;
     const id = this.#calls;
     this.tell(JSON.stringify({ id, command, argument }));
     const line = await this.#line((heard) => heard['id'] === id);
     if ('thrown' in line) throw new Error(`${command}: ${JSON.stringify(line['thrown'])}`);
-    return line['answer'] as Awaited<ReturnType<Commands[K]>>;
+    return line['answer'] as AnswerOf<C[K]>;
   }
 
   /** Waits until the child says something; each line is heard once. */
@@ -82,10 +82,15 @@ export class Child {
     return this.#line((heard) => heard['said'] === what);
   }
 
-  /** Waits until the child's library has told an event of a type. */
-  async event(type: OwnershipEvent['type']): Promise<OwnershipEvent> {
+  /** True if the child has not said this, up to the latest answer that was waited for. */
+  unheard(what: string): boolean {
+    return this.#lines.every((heard) => heard['said'] !== what);
+  }
+
+  /** Waits until the child's library has told an event of a type, for the n-th time since the start. */
+  async event(type: OwnershipEvent['type'], nth = 1): Promise<OwnershipEvent> {
     for (;;) {
-      const event = this.events.find((told) => told.type === type);
+      const event = this.events.filter((told) => told.type === type)[nth - 1];
       if (event !== undefined) return event;
       await this.#change(`told of ${type}`);
     }

@@ -1,4 +1,5 @@
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Result, ResultAsync } from 'neverthrow';
 import {
@@ -51,13 +52,19 @@ async function told<T, E>(outcome: ResultAsync<T, E> | Promise<Result<T, E>>): P
   return result.isOk() ? { ok: result.value } : { err: result.error };
 }
 
+function listeners(): string[] {
+  return process.eventNames().map((name) => `${String(name)}: ${process.listenerCount(name)}`);
+}
+
 /** Everything that a test can have a child do. */
 export function commandsOf(setup: Setup) {
+  const listenersBefore = listeners();
   const { db, ownership, gate } = orchestrator(setup);
   const leases = new Map<number, Lease<number, string, number>>();
   let end: (how: End) => void = () => {
     throw new Error('no handler is running');
   };
+  let longestGapMs = 0;
   const leaseOf = (taskId: number): Lease<number, string, number> => {
     const lease = leases.get(taskId);
     if (lease === undefined) throw new Error(`no lease on task ${taskId}`);
@@ -117,6 +124,47 @@ export function commandsOf(setup: Setup) {
       ),
     end: async (how: End) => end(how),
     effect: async ({ taskId }: { taskId: number }) => apply(taskId, leaseOf(taskId).fencingToken),
+
+    /** Holds the task after this one, and asks for a second. */
+    ensureHeld: ({ taskId, ...request }: Request) =>
+      told(withTransitionLease(ownership, { ...request, taskId: taskId + 1 }, (held) => held.ensure(1_000))),
+    /** Runs a handler that takes its time. */
+    work: ({ forMs, ...request }: Request & { forMs: number }) =>
+      told(withTransitionLease(ownership, request, () => setTimeout(forMs, 'worked'))),
+
+    /** Every listener on the process, before the library was there and now. */
+    listeners: async () => ({ before: listenersBefore, now: listeners() }),
+    async listenTo({ signal }: { signal: NodeJS.Signals }) {
+      process.on(signal, () => say({ said: signal }));
+    },
+
+    /** Watches how long the event loop stands at most. */
+    async watchLoop() {
+      let last = performance.now();
+      longestGapMs = 0;
+      setInterval(() => {
+        const now = performance.now();
+        longestGapMs = Math.max(longestGapMs, now - last);
+        last = now;
+      }, 5).unref();
+    },
+    longestGapMs: async () => longestGapMs,
+
+    /** Fills the file system to the last byte, or makes room again. */
+    async fillDisk({ full }: { full: boolean }) {
+      const filler = `${setup.file}.filler`;
+      if (!full) {
+        rmSync(filler);
+        return null;
+      }
+      for (;;) {
+        try {
+          appendFileSync(filler, Buffer.alloc(4_096));
+        } catch (error) {
+          return (error as NodeJS.ErrnoException).code;
+        }
+      }
+    },
 
     /** Stands still, then touches the lease before anything else can run. */
     async touchAfterStandstill({ taskId }: { taskId: number }) {

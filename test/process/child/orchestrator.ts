@@ -1,7 +1,8 @@
 import { Kysely } from 'kysely';
-import { createTransitionOwnership, heartbeatOnly, processAndHeartbeat } from 'transition-ownership';
+import { createTransitionOwnership, heartbeatOnly, singleProcess } from 'transition-ownership';
 import { openSqlite } from 'transition-ownership/sqlite';
 import { processIdentity } from '../../../src/runtime/process-scope.js';
+import { referencedClock } from './clock.js';
 import { Gate } from './gate.js';
 import { say } from './line.js';
 import { passing } from './passing.js';
@@ -13,6 +14,9 @@ export interface Tables {
   tasks: { id: number; stage: string; count: number; note: string | null };
 }
 
+/** Who is alive, by the name that a test gives it. */
+export const livenesses = { 'heartbeat-only': heartbeatOnly, 'single-process': singleProcess };
+
 /** Opens the file as a process of an orchestrator does; every event is told to the test. */
 export function orchestrator(setup: Setup) {
   const { file, ttlMs = 30_000, renewEveryMs = ttlMs / 3, busyTimeoutMs = 100, synchronous = 'full' } = setup;
@@ -22,8 +26,9 @@ export function orchestrator(setup: Setup) {
     db,
     tasks: { table: 'tasks', id: 'id', stage: 'stage' },
     lease: { ttlMs, renewEveryMs },
-    liveness: setup.liveness === 'heartbeat-only' ? heartbeatOnly() : processAndHeartbeat(),
+    ...(setup.liveness !== undefined && { liveness: livenesses[setup.liveness]() }),
     mode: setup.mode ?? 'on',
+    ...(setup.clock !== undefined && { clock: referencedClock }),
     ...(setup.host !== undefined && { identity: { ...processIdentity(), host: setup.host } }),
     onEvent: (event) => say({ event }),
   });

@@ -1,3 +1,5 @@
+import type { livenesses } from './orchestrator.js';
+
 /** What a test asks a child to be; handed over as its only argument. */
 export interface Setup {
   readonly file: string;
@@ -5,9 +7,11 @@ export interface Setup {
   readonly renewEveryMs?: number;
   readonly busyTimeoutMs?: number;
   readonly synchronous?: 'full' | 'normal';
-  /** `heartbeat-only`: pids prove nothing. */
-  readonly liveness?: 'heartbeat-only';
+  /** Default: the library's own. */
+  readonly liveness?: keyof typeof livenesses;
   readonly mode?: 'off';
+  /** A clock whose timers keep the process alive. */
+  readonly clock?: 'with-referenced-timers';
   /** Replaces the host scope of the process, and only that. */
   readonly host?: string;
   /** Dies by SIGKILL before or after its n-th statement, counted from 1. */
