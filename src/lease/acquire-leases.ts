@@ -38,8 +38,8 @@ const MOST_TRIES = 4;
  * Takes the leases on many tasks in few statements, each task on its own: some may be busy.
  *
  * Rows are inserted in the order of their ids, so that two such calls never wait for each other in a ring.
- * A task may be named once. Fails as a whole with `not-granting` or `store-failure`; what was granted before
- * a store failure is given back, or expires.
+ * A task may be named once. Fails as a whole with `not-granting` or `store-failure`, unless every request that
+ * was not answered chose to proceed unguarded; what was granted before a failure is given back, or expires.
  *
  * @example
  * ```ts
@@ -70,28 +70,41 @@ async function acquireAll(
   context: Context,
   requests: readonly CheckedRequest[],
 ): Promise<Result<AcquiredLeases<Shape>, NotGranting | StoreFailure>> {
+  const refusal = anyRefusal(context, requests);
+  if (refusal !== undefined) return err(refusal);
+  const regimes = requests.map((request) => regimeOf(context, request.taskId, request.context));
+  if (regimes.includes('draining')) return err(notGranting('draining'));
   const outcomes = new Map<IdValue, Outcome>();
-  const guarded: CheckedRequest[] = [];
-  for (const request of requests) {
-    const refusal = refusalOf(context, request);
-    if (refusal !== undefined) return err(refusal);
-    const regime = regimeOf(context, request.taskId, request.context);
-    if (regime === 'draining') return err(notGranting('draining'));
-    if (regime === 'off') outcomes.set(request.taskId, ok(grantUnguarded(context, request, 'off')));
-    else guarded.push(request);
-  }
-  guarded.sort((a, b) => (a.taskId < b.taskId ? -1 : 1));
+  const guarded = requests.filter((_, at) => regimes[at] === 'on').sort((a, b) => (a.taskId < b.taskId ? -1 : 1));
   for (let at = 0; at < guarded.length; at += CHUNK) {
-    const failure = await acquireChunk(context, guarded.slice(at, at + CHUNK), outcomes);
-    if (failure === undefined && !context.closing.begun) continue;
+    const chunk = guarded.slice(at, at + CHUNK);
+    const failure = (await acquireChunk(context, chunk, outcomes)) ?? anyRefusal(context, requests);
+    if (failure === undefined) continue;
+    const open = chunk.filter(({ taskId }) => !outcomes.has(taskId));
+    if (failure.type === 'store-failure' && open.every(({ proceedUnguarded }) => proceedUnguarded)) {
+      for (const request of open) outcomes.set(request.taskId, ok(grantUnguarded(context, request, 'store-failed')));
+      continue;
+    }
     for (const outcome of outcomes.values()) if (outcome.isOk()) void (await release(context, outcome.value));
-    return err(failure ?? notGranting('closed'));
+    return err(failure);
+  }
+  for (const [at, request] of requests.entries()) {
+    if (regimes[at] === 'off') outcomes.set(request.taskId, ok(grantUnguarded(context, request, 'off')));
   }
   const inOrder = requests.map(({ taskId }) => outcomes.get(taskId) ?? err(leaseContended(taskId)));
   return ok({
     acquired: inOrder.flatMap((outcome) => (outcome.isOk() ? [outcome.value] : [])),
     busy: inOrder.flatMap((outcome) => (outcome.isErr() ? [outcome.error] : [])),
   });
+}
+
+/** Why one of the requests, and with it all, is not granted whatever the rows say. */
+function anyRefusal(context: Context, requests: readonly CheckedRequest[]): NotGranting | undefined {
+  for (const request of requests) {
+    const refusal = refusalOf(context, request);
+    if (refusal !== undefined) return refusal;
+  }
+  return undefined;
 }
 
 async function acquireChunk(
@@ -104,7 +117,11 @@ async function acquireChunk(
   for (let tries = 1; tries <= MOST_TRIES && failure === undefined; tries += 1) {
     const open = [...pendings.values()].filter(({ request }) => !outcomes.has(request.taskId));
     if (open.length === 0) break;
-    failure = (await insert(context, open, outcomes)) ?? (await settleOthers(context, pendings, outcomes));
+    const broken = await insert(context, open, outcomes);
+    // A broken insert may have left its rows all the same: the claims tell.
+    const mayLook = broken === undefined || (broken.outcome === 'unknown' && !context.session.inTransaction);
+    const unread = mayLook ? await settleOthers(context, pendings, outcomes) : undefined;
+    if (requests.some(({ taskId }) => !outcomes.has(taskId))) failure = broken ?? unread;
   }
   for (const { request, claim } of pendings.values()) {
     if (!outcomes.get(request.taskId)?.isOk()) leaveClaim(context, claim);
@@ -119,7 +136,7 @@ async function insert(
 ): Promise<StoreFailure | undefined> {
   const anchor = anchorNow(context.ports.clock);
   const list = insertRecords(open.map((pending) => insertParameters(context, pending)));
-  const inserted = await execute(context.session, context.leases.insertMany({ list }));
+  const inserted = await execute(context.session, context.leases.insertMany({ list, ...context.ports.identity }));
   if (inserted.isErr()) return inserted.error;
   const byClaim = new Map(open.map((pending) => [pending.claim, pending]));
   for (const row of inserted.value.rows) {

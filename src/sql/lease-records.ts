@@ -1,19 +1,20 @@
-import type { InsertLease } from './lease-statements.js';
+import type { IdValue } from '../core/id.js';
+import type { InsertRecord } from './lease-statements.js';
 
-/** Rows to insert as one JSON parameter; a bigint is spelled as its digits. */
-export function insertRecords(rows: readonly InsertLease[]): string {
+/** In what the rows of one process differ, as one JSON parameter; a bigint is spelled as its digits. */
+export function insertRecords(rows: readonly InsertRecord[]): string {
   const records = rows.map((row) => ({
     claim: row.claim,
-    task_id: row.taskId,
+    task_id: digits(row.taskId),
     owner: row.actor,
-    owner_pid: row.pid,
-    owner_boot_id: row.bootId,
-    owner_host: row.host,
-    owner_start: row.start,
-    run_id: row.runId,
+    run_id: digits(row.runId),
     stage: row.stage,
     ttl_ms: row.ttlMs,
     max_hold_ms: row.maxHoldMs,
   }));
-  return JSON.stringify(records, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
+  return JSON.stringify(records);
+}
+
+function digits(id: IdValue | null): number | string | null {
+  return typeof id === 'bigint' ? id.toString() : id;
 }

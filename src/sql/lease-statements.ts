@@ -1,22 +1,22 @@
 import { sql } from 'kysely';
 import type { IdType, IdValue } from '../core/id.js';
+import type { ProcessIdentity } from '../core/process.js';
 import type { Dialect, Fragment } from '../dialect/dialect.js';
 import { type Database, type Slots, type Statement, statement } from './statement.js';
 
-/** What an acquisition writes. */
-export interface InsertLease {
+/** What an acquisition writes, besides whose it is. */
+export interface InsertRecord {
   readonly claim: string;
   readonly taskId: IdValue;
   readonly actor: string;
-  readonly pid: number;
-  readonly bootId: string;
-  readonly host: string;
-  readonly start: string | null;
   readonly runId: IdValue | null;
   readonly stage: string | null;
   readonly ttlMs: number;
   readonly maxHoldMs: number;
 }
+
+/** What an acquisition writes. */
+export type InsertLease = InsertRecord & ProcessIdentity;
 
 /** Acquisitions, each by its token and by its claim: two lists for the dialect's {@link Dialect.among}. */
 export interface Claims {
@@ -96,18 +96,14 @@ export function leaseStatements(database: Database, dialect: Dialect, names: Lea
       insertFree(sql`select ${p.claim}, ${p.taskId}, ${p.actor}, ${p.pid}, ${p.bootId}, ${p.host}, ${p.start},
         ${p.runId}, ${p.stage}, ${p.ttlMs}, ${times(p.ttlMs, p.maxHoldMs)} from ${clock} where 1 = 1`),
     ),
-    /** Takes many free tasks, in the order of the list. */
-    insertMany: statement<{ list: string }>(database, (p) =>
-      insertFree(sql`select given.claim, given.task_id, given.owner, given.owner_pid,
-        given.owner_boot_id, given.owner_host, given.owner_start, given.run_id, given.stage, given.ttl_ms,
+    /** Takes many free tasks for one process, in the order of the list. */
+    insertMany: statement<ProcessIdentity & { list: string }>(database, (p) =>
+      insertFree(sql`select given.claim, given.task_id, given.owner, ${p.pid}, ${p.bootId}, ${p.host}, ${p.start},
+        given.run_id, given.stage, given.ttl_ms,
         ${times(sql`given.ttl_ms`, sql`given.max_hold_ms`)} from ${clock}, ${dialect.records(p.list, {
           claim: 'text',
           task_id: taskIdType,
           owner: 'text',
-          owner_pid: 'integer',
-          owner_boot_id: 'text',
-          owner_host: 'text',
-          owner_start: 'text',
           run_id: runIdType,
           stage: 'text',
           ttl_ms: 'integer',
