@@ -3,8 +3,7 @@ import type { TestStore } from '../store/store.js';
 import { recoverAndCheck } from '../world/recovery.js';
 import type { Scenario } from '../world/scenario.js';
 import { Simulation } from '../world/simulation.js';
-import { isFinding, kindOf } from './finding.js';
-import { RunsDiffer } from './rerun.js';
+import { isFinding, isShrinkable, kindOf } from './finding.js';
 import { shrink } from './shrink.js';
 
 /** Turns what a schedule threw into a failure that is shrunk, drawn and can be replayed; rethrows what is no finding. */
@@ -15,7 +14,7 @@ export async function failureOf<DB>(
 ): Promise<Failure> {
   await world.leave();
   if (!isFinding(error)) throw error;
-  if (error instanceof RunsDiffer || !shrinks)
+  if (!shrinks || !isShrinkable(error))
     return Failure.of({ store, scenario, error, picks: world.taken, log: world.log });
   const picks = await shrink(store, scenario, { picks: world.taken, kind: kindOf(error) });
   const shown = new Simulation(store, scenario, { drawn: true });

@@ -110,8 +110,9 @@ class PostgresServer implements Server<PostgresSession> {
     client.on('error', () => undefined);
     if (first) await client.query(`create schema ${this.schema}`);
     await client.query(`set search_path to ${this.schema}, public`);
-    // The server looks for deadlocks this often; its default of a second is a second of each such schedule.
-    await client.query("set deadlock_timeout to '20ms'").catch(() => undefined);
+    // How long a statement waits before it looks for a deadlock: longer than a schedule, so that it is always the first
+    // to wait who is refused; shorter than the default second, which each deadlock would cost.
+    await client.query("set deadlock_timeout to '150ms'").catch(() => undefined);
     await client.query(`set default_transaction_isolation to '${this.options.isolation ?? 'read committed'}'`);
     const { rows } = await client.query('select pg_backend_pid() as pid');
     const session: PostgresSession = {

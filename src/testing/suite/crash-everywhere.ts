@@ -84,7 +84,8 @@ async function crashAt<DB>(
       await world.take(next);
     }
     if (point !== undefined) await runFresh(world, Object.values(scenario.processes));
-    return { point, came: same(world) };
+    // What is compared may be the test's own live state, which the next crash resets.
+    return { point, came: structuredClone(same(world)) };
   } finally {
     await world.leave();
   }

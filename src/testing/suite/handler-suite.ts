@@ -1,5 +1,3 @@
-import { explore } from '../search/explore.js';
-import { assertHolds } from '../search/report.js';
 import type { AnyTables, Awaitable, TestStore } from '../store/store.js';
 import type { Faults } from '../world/faults.js';
 import { invariant } from '../world/invariant.js';
@@ -7,7 +5,7 @@ import type { Process, ProcessMain } from '../world/process.js';
 import type { Scenario } from '../world/scenario.js';
 import type { World } from '../world/view.js';
 import { drive, handlerTable } from './drive.js';
-import { afterAll, boundsOf, define, type Level, type Runner } from './runner.js';
+import { afterAll, boundsOf, define, examine, type Level, type Runner } from './runner.js';
 
 /** One handler: does what its stage demands, and answers the next stage. */
 export type StageHandler<S extends string, Outside, DB> = (
@@ -79,7 +77,8 @@ export function handlerSuite<S extends string, Outside extends Record<string, ob
   runner: Runner,
   options: HandlerSuiteOptions<S, Outside, DB>,
 ): void {
-  const { bounds, complete, timeoutMs } = boundsOf(options.level ?? 'quick');
+  const { level = 'quick' } = options;
+  const { timeoutMs } = boundsOf(level);
   const cases = options.faults === undefined ? everyFault : { 'the given faults': options.faults };
   let opened: Promise<TestStore<DB>> | undefined;
   const store = () => {
@@ -88,10 +87,7 @@ export function handlerSuite<S extends string, Outside extends Record<string, ob
   };
   runner.describe('stage handlers', () => {
     for (const [title, faults] of Object.entries(cases)) {
-      const run = async () => {
-        const report = await explore(await store(), scenarioOf(options, faults), bounds);
-        assertHolds(report, { complete });
-      };
+      const run = async () => examine(await store(), scenarioOf(options, faults), level);
       define(runner, `keep their promises when ${title}`, { run, timeoutMs });
     }
     afterAll(runner, async () => (await opened)?.close());

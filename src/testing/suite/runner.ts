@@ -1,4 +1,7 @@
-import type { Bounds } from '../search/report.js';
+import { explore } from '../search/explore.js';
+import { assertHolds, type Bounds } from '../search/report.js';
+import type { TestStore } from '../store/store.js';
+import type { Scenario } from '../world/scenario.js';
 
 /** What a suite needs of a test runner: vitest, jest and node:test all have it, and so does what you write yourself. */
 export interface Runner {
@@ -42,4 +45,15 @@ export function define(
 /** Runs something once after all tests of the group. */
 export function afterAll(runner: Runner, run: () => Promise<void>): void {
   (runner.afterAll ?? runner.after)?.(run);
+}
+
+/** Explores a scenario as far as a level goes, and throws what it finds. */
+export async function examine<DB>(store: TestStore<DB>, scenario: Scenario<DB>, level: Level): Promise<void> {
+  const { bounds, complete } = boundsOf(level);
+  if (!complete) {
+    // Most mistakes need one switch at the right place: a search that may be stopped looks there first.
+    const { failure } = await explore(store, scenario, { ...bounds, preemptions: 1, reduce: 'both' });
+    if (failure !== undefined && failure.token !== '') throw failure;
+  }
+  assertHolds(await explore(store, scenario, bounds), { complete });
 }

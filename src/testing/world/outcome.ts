@@ -4,7 +4,9 @@ import type { InFlight, Outcome, Parked } from './parked.js';
 import type { Simulation } from './simulation.js';
 import { EndlessEffect } from './trouble.js';
 
-const effectLimitMs = 2_000;
+/** Real time that an effect may take; and how soon one is looked at that seems to await what only the world can give. */
+const effectLimitMs = 5_000;
+const nestedLimitMs = 50;
 
 /** Runs what a process waits for. Drivers may throw as well as reject. */
 export async function outcomeOf(parked: Parked, nested?: () => boolean): Promise<Outcome> {
@@ -32,8 +34,11 @@ export async function collectFreed<DB>(
   world: Simulation<DB>,
   deliver: (freed: InFlight, outcome: Outcome) => Promise<void>,
 ): Promise<void> {
+  if (!world.processes.some((each) => each.inFlight.length > 0)) return;
   for (let moved = true; moved; ) {
     moved = false;
+    // A server may tell of an error before it has let go of the locks that the failed transaction had.
+    await after(lettingGoMs);
     for (const each of world.processes) {
       for (const inFlight of [...each.inFlight]) {
         const outcome = await outcomeOrBlocked(each, inFlight.outcome);
@@ -46,23 +51,29 @@ export async function collectFreed<DB>(
   }
 }
 
+/** Real time within which a server that has answered lets go of locks. */
+const lettingGoMs = 10;
+
 /** Real time, for what the world does not control: a server that works, an effect's own I/O. */
-async function after(ms: number): Promise<undefined> {
+export async function after(ms: number): Promise<undefined> {
   await new Promise((resolve) => void setTimeout(resolve, ms));
   return undefined;
 }
 
-async function within(parked: Parked, running: Promise<unknown>, nested?: () => boolean): Promise<unknown> {
-  let timer: NodeJS.Timeout | undefined;
+async function within(
+  parked: Parked,
+  running: Promise<unknown>,
+  nested: () => boolean = () => false,
+): Promise<unknown> {
+  const timers: NodeJS.Timeout[] = [];
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new EndlessEffect(parked.process, parked.label, nested?.() ?? false)),
-      effectLimitMs,
-    );
+    const end = (isNested: boolean) => reject(new EndlessEffect(parked.process, parked.label, isNested));
+    timers.push(setTimeout(() => nested() && end(true), nestedLimitMs));
+    timers.push(setTimeout(() => end(nested()), effectLimitMs));
   });
   try {
     return await Promise.race([running, limit]);
   } finally {
-    clearTimeout(timer);
+    for (const timer of timers) clearTimeout(timer);
   }
 }

@@ -10,6 +10,7 @@ import { Lives } from './lives.js';
 import { Operations } from './operations.js';
 import type { Choice } from './parked.js';
 import { awaitQuiet } from './quiet.js';
+import { isOutOfTimers } from './out-of-timers.js';
 import { type Pick, type SimulationOptions, startMs } from './run-options.js';
 import type { Scenario } from './scenario.js';
 import { stateKey } from './state-key.js';
@@ -99,6 +100,7 @@ export class Simulation<DB> implements World<DB> {
     await this.begin();
     for (;;) {
       const choices = this.choices();
+      if (choices.length === 0 && (await this.letServerDecide())) continue;
       if (choices.length === 0) break;
       const picked = pick(choices);
       const at = typeof picked === 'number' ? picked : await picked;
@@ -110,7 +112,7 @@ export class Simulation<DB> implements World<DB> {
       this.taken.push(at);
       await this.take(choice);
     }
-    if (this.outOfTimers()) return 'left';
+    if (isOutOfTimers(this)) return 'left';
     this.assertAllEnded();
     await this.check('end');
     return 'end';
@@ -168,6 +170,17 @@ export class Simulation<DB> implements World<DB> {
     return stateKey(this);
   }
 
+  /** All that is left waits for locks: a deadlock, which the server ends by refusing one of the statements. */
+  private async letServerDecide(): Promise<boolean> {
+    if (!this.processes.some((each) => each.inFlight.length > 0)) return false;
+    const late = await this.stepper.letServerDecide();
+    if (late.length === 0) return false;
+    this.log.push(...late);
+    await this.refresh();
+    await this.afterStep?.(this);
+    return true;
+  }
+
   /** Lets every process reach its next point. */
   async settle(): Promise<void> {
     await awaitQuiet(this);
@@ -184,12 +197,6 @@ export class Simulation<DB> implements World<DB> {
     if (snapshot instanceof Promise) return snapshot.then(keep);
     keep(snapshot);
     return undefined;
-  }
-
-  /** Timers went on until their budget was spent, and what waits for them was left: a bound, not a fault. */
-  private outOfTimers(): boolean {
-    if (this.budget.timers > 0) return false;
-    return this.processes.some((each) => each.alive && each.pending.some((parked) => parked.kind === 'timer'));
   }
 
   /** Throws if a process still waits though nothing can happen any more. */

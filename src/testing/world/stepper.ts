@@ -1,7 +1,7 @@
 import { Delivery } from './delivery.js';
 import { injected } from './injected.js';
 import { turn } from './lives.js';
-import { outcomeOf } from './outcome.js';
+import { after, outcomeOf } from './outcome.js';
 import { asText } from './interner.js';
 import type { Choice, Parked } from './parked.js';
 import { awaitQuiet } from './quiet.js';
@@ -9,6 +9,9 @@ import type { Simulation } from './simulation.js';
 import type { Step } from './trace.js';
 
 type Taken<Kind extends Choice['kind']> = Extract<Choice, { kind: Kind }>;
+
+/** Real time within which a server must have noticed a deadlock. */
+const deadlockLimitMs = 3_000;
 
 /** Carries out one choice: runs the statement, delivers or withholds its answer, kills, restarts, moves the clock. */
 export class Stepper<DB> {
@@ -26,6 +29,15 @@ export class Stepper<DB> {
     await awaitQuiet(this.world);
     step.nowMs = this.world.nowMs;
     return step;
+  }
+
+  /** Waits until the server lets one of the statements go that wait for locks; answers what came of it. */
+  async letServerDecide(): Promise<Step[]> {
+    const waiting = this.world.processes.flatMap((each) => each.inFlight.map(({ outcome }) => outcome));
+    await Promise.race([...waiting, after(deadlockLimitMs)]);
+    await this.delivery.collectFreed();
+    await awaitQuiet(this.world);
+    return this.world.late.splice(0);
   }
 
   private carryOut(choice: Choice): Promise<Step> {
