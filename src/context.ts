@@ -62,7 +62,7 @@ export interface Context {
   readonly observer: Observer;
   readonly sightings: Sightings;
   readonly keeper: Keeper;
-  /** The handlers that are running; `close` waits for them. */
+  /** Acquisitions, handlers and effects that are under way; `close` waits for them. */
   readonly running: Set<Promise<unknown>>;
   readonly leases: LeaseStatements;
   readonly tasks: TaskStatements;

@@ -72,7 +72,7 @@ export function createTransitionOwnership<
 
 /** What the verbs see of an ownership: its context, and its life. */
 function present(context: Context): TransitionOwnership<never> {
-  const close = closer(context.root);
+  const close = closer(context);
   return Object.freeze({
     ...carry(context),
     identity: context.ports.identity,

@@ -4,6 +4,7 @@ import type { Json } from '../core/effect-result.js';
 import { effectFailed, effectUnknown, reasonOf } from '../core/fail.js';
 import type { Lease } from '../core/lease.js';
 import { secretOf } from '../runtime/lease-handle.js';
+import { underWay } from '../runtime/under-way.js';
 import type { Shape } from '../shape.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { callApply } from './call-apply.js';
@@ -67,9 +68,7 @@ export function runEffect<S extends Shape, V extends Json | void>(
 
 /** The verb without its types. */
 export function run(context: Context, request: CheckedEffect): ResultAsync<EffectOutcome, EffectFailure> {
-  const ended = runAs(context, request);
-  context.running.add(ended);
-  return new ResultAsync(ended.finally(() => context.running.delete(ended)));
+  return new ResultAsync(underWay(context.running, runAs(context, request)));
 }
 
 function runAs(context: Context, request: CheckedEffect): Promise<Result<EffectOutcome, EffectFailure>> {

@@ -8,6 +8,7 @@ import type { Judged } from '../evidence/judge-holder.js';
 import { readJudged } from '../evidence/read-holder.js';
 import { reclaim } from '../evidence/reclaim.js';
 import { type Anchor, anchorNow } from '../runtime/holding.js';
+import { underWay } from '../runtime/under-way.js';
 import type { Shape } from '../shape.js';
 import { execute, type Row } from '../sql/execute.js';
 import { demandInteger } from '../sql/rows.js';
@@ -56,7 +57,7 @@ export function acquireLease<S extends Shape>(
 ): ResultAsync<LeaseOf<S>, LeaseBusy | NotGranting | StoreFailure> {
   const context = contextOf(ownership);
   const checked = checkLeaseRequest(context, request);
-  return new ResultAsync(acquire(context, checked));
+  return new ResultAsync(underWay(context.running, acquire(context, checked)));
 }
 
 /** The verb without its types. */

@@ -9,6 +9,7 @@ import type { Judged } from '../evidence/judge-holder.js';
 import { readJudgedOf } from '../evidence/read-holder.js';
 import { reclaim } from '../evidence/reclaim.js';
 import { anchorNow } from '../runtime/holding.js';
+import { underWay } from '../runtime/under-way.js';
 import type { Shape } from '../shape.js';
 import { execute } from '../sql/execute.js';
 import { insertRecords } from '../sql/lease-records.js';
@@ -63,7 +64,8 @@ export function acquireLeases<S extends Shape>(
     if (tasks.has(taskId)) throw new RangeError(`requests must name each task once, got ${shown(taskId)} twice`);
     tasks.add(taskId);
   }
-  return new ResultAsync(acquireAll(context, checked)) as ResultAsync<AcquiredLeases<S>, NotGranting | StoreFailure>;
+  const asked = underWay(context.running, acquireAll(context, checked));
+  return new ResultAsync(asked) as ResultAsync<AcquiredLeases<S>, NotGranting | StoreFailure>;
 }
 
 async function acquireAll(

@@ -7,13 +7,16 @@ import type { CloseOptions, CloseReport } from '../transition-ownership.js';
 
 const DEFAULT_DEADLINE_MS = 10_000;
 
+/** The end of each ownership, by its root context: all that were made of it by `using` end together. */
+const ends = new WeakMap<Context, Promise<Result<CloseReport, never>>>();
+
 /** Makes the function that closes an ownership, once. */
-export function closer(context: Context): (options?: CloseOptions) => ResultAsync<CloseReport, never> {
-  let closed: Promise<Result<CloseReport, never>> | undefined;
+export function closer({ root }: Context): (options?: CloseOptions) => ResultAsync<CloseReport, never> {
   return ({ deadlineMs = DEFAULT_DEADLINE_MS } = {}) => {
     checkDuration('deadlineMs', deadlineMs, 0);
-    closed ??= close(context, deadlineMs);
-    return new ResultAsync(closed);
+    const end = ends.get(root) ?? close(root, deadlineMs);
+    ends.set(root, end);
+    return new ResultAsync(end);
   };
 }
 
@@ -22,7 +25,7 @@ async function close(context: Context, deadlineMs: number): Promise<Result<Close
   const { keeper, running, ports } = context;
   const reason = notGranting('closed');
   for (const holding of keeper.holdings) holding.abort(reason);
-  await ended(context, Promise.all(running), deadlineMs);
+  await ended(context, Promise.allSettled(running), deadlineMs);
 
   const unfinished = [...keeper.holdings].map((holding) => {
     const { taskId, fencingToken, actor, claim } = holding.facts;
@@ -34,11 +37,11 @@ async function close(context: Context, deadlineMs: number): Promise<Result<Close
   return ok(Object.freeze({ unfinished: Object.freeze(unfinished) }));
 }
 
-/** Waits for the handlers, and no longer than the deadline; the handlers themselves go on. */
-function ended({ ports }: Context, handlers: Promise<unknown>, deadlineMs: number): Promise<void> {
+/** Waits for what is under way, and no longer than the deadline; a handler itself goes on. */
+function ended({ ports }: Context, work: Promise<unknown>, deadlineMs: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = ports.clock.schedule(deadlineMs, resolve);
-    void handlers.then(() => {
+    void work.then(() => {
       timer.cancel();
       resolve();
     });

@@ -9,6 +9,7 @@ import { type CheckedRequest, checkLeaseRequest, type LeaseRequest } from '../le
 import { release } from '../lease/release-lease.js';
 import { secretOf } from '../runtime/lease-handle.js';
 import { settled } from '../runtime/settled.js';
+import { underWay } from '../runtime/under-way.js';
 import type { Shape } from '../shape.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { type Held, hold } from './held.js';
@@ -71,7 +72,7 @@ export function withTransitionLease<S extends Shape, R>(
   }
   const checked = checkLeaseRequest(context, request);
   if (typeof handler !== 'function') throw new TypeError('handler must be a function');
-  const run = runHeld(context, checked, handler as unknown as (held: Held) => unknown);
+  const run = underWay(context.running, runHeld(context, checked, handler as unknown as (held: Held) => unknown));
   return new ResultAsync(run) as ResultAsync<HandledValue<R>, TransitionFailure<R>>;
 }
 
@@ -83,12 +84,9 @@ async function runHeld(
   const acquired = await acquire(context, request);
   if (acquired.isErr()) return err(acquired.error);
   const lease = acquired.value;
-  const ended = settled(() => handler(hold(context, lease)), handlerFailed).then(async (handled) => {
-    const lost = await giveBack(context, lease);
-    return handled.isOk() && lost !== undefined ? err(withValue(lost, handled.value)) : handled;
-  });
-  context.running.add(ended);
-  return ended.finally(() => context.running.delete(ended));
+  const handled = await settled(() => handler(hold(context, lease)), handlerFailed);
+  const lost = await giveBack(context, lease);
+  return handled.isOk() && lost !== undefined ? err(withValue(lost, handled.value)) : handled;
 }
 
 /** Releases the lease; tells the loss if it was no longer ours, or was known to be lost and could not be asked about. */

@@ -1,10 +1,12 @@
 import { prove } from '../rig/proofs.js';
 import { acquisition } from './acquisition.js';
 import { keeping, locked } from './keeping.js';
+import { many } from './many.js';
 import { provisional } from './provisional.js';
 import { release } from './release.js';
 
 prove('acquisition', acquisition);
+prove('many leases at once', many);
 prove('release', release);
 prove('leases in a transaction', provisional);
 prove('keeping', keeping);

@@ -1,0 +1,166 @@
+import { acquireLease, acquireLeases } from 'transition-ownership';
+import { expect } from 'vitest';
+import { err, ok, type Proofs } from '../rig/proofs.js';
+
+const INSERT = /^insert into "transition_lease"/;
+const READ = /^select .* from "transition_lease"/s;
+
+const asking = (taskIds: readonly number[], more: object = {}) =>
+  taskIds.map((taskId) => ({ taskId, actor: 'reconciler', ...more }));
+
+/** Many leases in few statements: page 2.2. */
+export const many: Proofs = {
+  'acquireLeases takes what is free, tells what is not, each in the order of its request': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    const other = await ok(acquireLease(a.own(), { taskId: 2, actor: 'monitor' }));
+    const { acquired, busy } = await ok(acquireLeases(b.own(), asking([3, 2, 1])));
+    expect(acquired.map(({ taskId }) => taskId)).toEqual([3, 1]);
+    expect(acquired.every(Object.isFrozen)).toBe(true);
+    expect(busy).toMatchObject([{ type: 'lease-busy', taskId: 2, holder: { claim: other.claim } }]);
+    expect(rig.leases().map((row) => [row['task_id'], row['owner']])).toEqual([
+      [2, 'monitor'],
+      [1, 'reconciler'],
+      [3, 'reconciler'],
+    ]);
+    expect(b.registry.size).toBe(2);
+  },
+
+  'acquireLeases inserts in the order of the ids, so that two such calls never wait in a ring': async (rig) => {
+    const a = rig.start('a');
+    await ok(acquireLeases(a.own(), asking([30, 4, 200, 1])));
+    expect(rig.leases().map((row) => row['task_id'])).toEqual([1, 4, 30, 200]);
+  },
+
+  'acquireLeases of nothing is nothing, and sends nothing': async (rig) => {
+    const a = rig.start('a');
+    expect(await ok(acquireLeases(a.own(), []))).toEqual({ acquired: [], busy: [] });
+    expect(a.wire.sent).toEqual([]);
+  },
+
+  'acquireLeases takes thousands in a few statements, and they live as any other': async (rig) => {
+    const a = rig.start('a');
+    const ids = Array.from({ length: 1_200 }, (_, at) => at + 1);
+    const { acquired, busy } = await ok(acquireLeases(a.own(), asking(ids)));
+    expect([acquired.length, busy.length]).toEqual([1_200, 0]);
+    expect(a.wire.matching(INSERT)).toHaveLength(3);
+    await rig.time.advance(120_000);
+    expect(acquired.filter(({ signal }) => signal.aborted)).toEqual([]);
+  },
+
+  'acquireLeases reclaims the dead among the holders and no other': async (rig) => {
+    const [a, b, c] = [rig.start('a'), rig.start('b'), rig.start('c')];
+    await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
+    await ok(acquireLease(c.own(), { taskId: 2, actor: 'monitor' }));
+    a.kill();
+    const { acquired, busy } = await ok(acquireLeases(b.own(), asking([1, 2, 3])));
+    expect(acquired.map(({ taskId }) => taskId)).toEqual([1, 3]);
+    expect(busy.map(({ taskId }) => taskId)).toEqual([2]);
+    expect(b.told('lease.reclaimed')).toMatchObject([{ taskId: 1, reason: 'process-gone' }]);
+  },
+
+  'acquireLeases whose reply was lost finds its rows by their claims': async (rig) => {
+    const a = rig.start('a');
+    a.wire.fault(INSERT, 'reply-lost', 1);
+    const { acquired } = await ok(acquireLeases(a.own(), asking([1, 2])));
+    expect(rig.leases().map((row) => row['claim'])).toEqual(acquired.map(({ claim }) => claim));
+    expect(a.registry.size).toBe(2);
+  },
+
+  'acquireLeases whose insert broke in an unknown way finds its rows by their claims': async (rig) => {
+    const a = rig.start('a');
+    a.wire.meanwhile(INSERT, async (run) => {
+      await run();
+      throw new Error('an error of an unknown kind');
+    });
+    const { acquired } = await ok(acquireLeases(a.own(), asking([1, 2])));
+    expect(acquired).toHaveLength(2);
+  },
+
+  'acquireLeases that fails gives back what it had taken': async (rig) => {
+    const a = rig.start('a');
+    const ids = Array.from({ length: 700 }, (_, at) => at + 1);
+    a.wire.meanwhile(INSERT, (run) => run());
+    a.wire.fault(INSERT, 'refused');
+    expect(await err(acquireLeases(a.own(), asking(ids)))).toMatchObject({ type: 'store-failure', kind: 'connection' });
+    expect(rig.leases()).toEqual([]);
+    expect(a.registry.size).toBe(0);
+    expect(a.timers).toEqual([]);
+  },
+
+  'acquireLeases that cannot be told gives back the rows that it had left': async (rig) => {
+    const a = rig.start('a');
+    a.wire.meanwhile(INSERT, async (run) => {
+      await run();
+      rig.run('delete from transition_lease where task_id = 2');
+      throw new Error('an error of an unknown kind');
+    });
+    expect(await err(acquireLeases(a.own(), asking([1, 2])))).toMatchObject({ outcome: 'unknown' });
+    expect(rig.leases()).toEqual([]);
+    expect(a.registry.size).toBe(0);
+  },
+
+  'acquireLeases proceeds unguarded where every request that was not answered chose so': async (rig) => {
+    const a = rig.start('a');
+    a.wire.fault(INSERT, 'refused');
+    const { acquired } = await ok(acquireLeases(a.own(), asking([1, 2], { ifStoreFails: 'proceed-unguarded' })));
+    expect(acquired).toMatchObject([
+      { taskId: 1, guarded: false, fencingToken: null },
+      { taskId: 2, guarded: false, fencingToken: null },
+    ]);
+    const mixed = [...asking([1], { ifStoreFails: 'proceed-unguarded' }), ...asking([2])];
+    expect(await err(acquireLeases(a.own(), mixed))).toMatchObject({ type: 'store-failure' });
+  },
+
+  'acquireLeases grants nothing at all when one of its signals has fired, or fires meanwhile': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    const aborted = { type: 'not-granting', because: 'aborted' };
+    const fired = [...asking([1]), ...asking([2], { signal: AbortSignal.abort() })];
+    expect(await err(acquireLeases(own, fired))).toMatchObject(aborted);
+    expect(a.wire.sent).toEqual([]);
+    const controller = new AbortController();
+    a.wire.meanwhile(INSERT, async (run) => {
+      await run();
+      controller.abort();
+    });
+    const firing = [...asking([1]), ...asking([2], { signal: controller.signal })];
+    expect(await err(acquireLeases(own, firing))).toMatchObject(aborted);
+    expect(rig.leases()).toEqual([]);
+  },
+
+  'acquireLeases gives up after a few tries on a task that changes hands under its eyes': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    const own = a.own();
+    await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+    for (let times = 0; times < 20; times += 1)
+      b.wire.meanwhile(READ, async (run) => {
+        rig.run('delete from transition_lease');
+        await run();
+        await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+      });
+    const { acquired, busy } = await ok(acquireLeases(b.own(), asking([1])));
+    expect([acquired, busy]).toMatchObject([[], [{ taskId: 1, holder: null, reason: 'contended' }]]);
+    expect(b.registry.size).toBe(0);
+  },
+
+  'acquireLeases under a scope guards what is inside it and lets the rest go as before': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own({ scope: ({ context }) => context === 'guarded' });
+    const requests = [...asking([1], { context: 'guarded' }), ...asking([2], { context: 'other' })];
+    const { acquired } = await ok(acquireLeases(own, requests));
+    expect(acquired.map(({ taskId, guarded }) => [taskId, guarded])).toEqual([
+      [1, true],
+      [2, false],
+    ]);
+    expect(rig.leases().map((row) => row['task_id'])).toEqual([1]);
+  },
+
+  'acquireLeases under draining grants nothing, whatever lies outside the scope': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own({ mode: 'draining', scope: ({ context }) => context === 'guarded' });
+    const requests = [...asking([2], { context: 'other' }), ...asking([1], { context: 'guarded' })];
+    expect(await err(acquireLeases(own, requests))).toMatchObject({ type: 'not-granting', because: 'draining' });
+    expect(a.told('lease.acquired')).toEqual([]);
+    expect(a.wire.sent).toEqual([]);
+  },
+};
