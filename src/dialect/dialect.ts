@@ -1,7 +1,7 @@
 import type { RawBuilder } from 'kysely';
 import type { StoreFailure } from '../core/failure.js';
 import type { IdType } from '../core/id.js';
-import type { TableShape } from './table-shape.js';
+import type { ColumnType, TableShape } from './table-shape.js';
 
 /** How the caller's own time columns are written and read. */
 export type TimeFormat = 'sqlite-text' | 'iso' | 'epoch-ms' | 'native';
@@ -68,8 +68,6 @@ export interface Dialect {
   /** An UPDATE of those of the chosen rows that nobody has locked; it waits for none. */
   updateUnlocked(update: UnlockedUpdate): Fragment;
 
-  /** The statement that begins a transaction whose first statement is a write. */
-  readonly begin: string;
   /** Tells what a driver's error means. */
   classify(error: unknown): Classified;
 
@@ -79,6 +77,8 @@ export interface Dialect {
   readColumns(schema: string | undefined, table: string): Fragment<{ column_name: string }>;
   /** A claim for each row that was written before there were claims. */
   readonly randomClaim: Fragment<string>;
+  /** A column of an older table, whose type nobody knows, as a value for a column of this type. */
+  carried(type: ColumnType, column: Fragment): Fragment;
   /** Puts a replacement in the place of a table, so that a crash in between leaves one of the two. */
   swapTables(tables: SwappedTables): readonly Fragment[];
   /** Statements around a change of the schema that let one process at a time through. */
@@ -118,10 +118,11 @@ export interface SwappedTables {
 
 /** How one process at a time gets to change the schema. */
 export interface SchemaLock {
-  /** Sent first, on a connection of its own; `key` names the database, schema and table. */
+  /**
+   * Sent first in the transaction of the change. `key` is `schema.table`, with nothing before the dot for the
+   * database's own schema. One that answers a column `granted` other than 1 has not let us through.
+   */
   enter(key: string): readonly Fragment[];
-  /** Sent last, when all went well. */
+  /** Sent last, whatever happened. */
   leave(key: string): readonly Fragment[];
-  /** Sent last, after a failure. */
-  abandon(key: string): readonly Fragment[];
 }

@@ -42,6 +42,17 @@ const listed = (list: Fragment, type: IdType): Fragment =>
 const among: Dialect['among'] = (column, type, list) =>
   sql<boolean>`${column} in (select listed.v from ${listed(list, type)})`;
 
+/** An instant that was written by whatever means, where it can be read; without a zone it is in UTC. */
+const instantOf = (column: Fragment): Fragment => {
+  const shape = '^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,3})?';
+  const text = sql`replace(regexp_substr(cast(${column} as char), ${sql.lit(shape)}), 'T', ' ')`;
+  return sql`coalesce(cast(nullif(${text}, '') as datetime(3)), utc_timestamp(3))`;
+};
+
+/** Names of locks are shared by all databases of a server, and are short. */
+const lockName = (key: string): Fragment =>
+  sql`left(sha2(${key.startsWith('.') ? sql`concat(database(), ${key})` : key}, 256), 60)`;
+
 /** MySQL 8 and MariaDB from 10.6. */
 export const mysqlDialect: Dialect = Object.freeze<Dialect>({
   name: 'mysql',
@@ -99,8 +110,8 @@ export const mysqlDialect: Dialect = Object.freeze<Dialect>({
       on ${key} = listed.v where ${condition} limit 18446744073709551615 for update skip locked) as picked
       straight_join ${table} force index (primary) on ${key} = picked.k set ${assignments}`,
 
-  begin: 'start transaction',
   randomClaim: sql`uuid()`,
+  carried: (type, old) => (type === 'stamp' ? instantOf(old) : old),
   classify: classifyMysql,
 
   createTable: (name, { columns, unique }) => [
@@ -117,8 +128,14 @@ export const mysqlDialect: Dialect = Object.freeze<Dialect>({
     sql`drop table ${retired}`,
   ],
   schemaLock: {
-    enter: (key) => [sql`select get_lock(left(sha2(${key}, 256), 60), 60)`],
-    leave: (key) => [sql`select release_lock(left(sha2(${key}, 256), 60))`],
-    abandon: (key) => [sql`select release_lock(left(sha2(${key}, 256), 60))`],
+    // Instants that are copied out of TIMESTAMP columns must be in UTC.
+    enter: (key) => [
+      sql`select get_lock(${lockName(key)}, 10) as granted`,
+      sql`set @transition_ownership_zone = @@session.time_zone, session time_zone = '+00:00'`,
+    ],
+    leave: (key) => [
+      sql`set session time_zone = @transition_ownership_zone`,
+      sql`select release_lock(${lockName(key)})`,
+    ],
   },
 });

@@ -30,6 +30,17 @@ const among: Dialect['among'] = (column, type, list) => sql<boolean>`${column} =
 /** Byte by byte, whatever the collation of a column is, and also where its type is an enumeration or a UUID. */
 const bytes = (text: Fragment): Fragment => sql`(${text})::text collate "C"`;
 
+/** An instant that was written by whatever means, where it can be read; without a zone it is in UTC. */
+const instantOf = (column: Fragment): Fragment => {
+  const text = sql`(${column})::text`;
+  const zone = sql`case when ${text} ~ '(Z|[+-]\\d\\d(:?\\d\\d)?)$' then '' else 'Z' end`;
+  return sql`case when ${text} ~ '^\\d{4}-\\d\\d-\\d\\d[ T]\\d\\d:\\d\\d:\\d\\d'
+    then (${text} || ${zone})::timestamptz else clock_timestamp() end`;
+};
+
+const lockNumber = (key: string): Fragment =>
+  sql`hashtextextended(${key.startsWith('.') ? sql`current_schema() || ${key}` : key}, 0)`;
+
 /** PostgreSQL. */
 export const postgresDialect: Dialect = Object.freeze<Dialect>({
   name: 'postgres',
@@ -82,8 +93,8 @@ export const postgresDialect: Dialect = Object.freeze<Dialect>({
     sql`update ${table} set ${assignments} where ${key} in (select ${key} from ${table}
       where ${among(key, 'integer', keys)} and ${condition} order by ${key} for no key update skip locked)`,
 
-  begin: 'begin',
   randomClaim: sql`gen_random_uuid()::text`,
+  carried: (type, old) => (type === 'stamp' ? instantOf(old) : old),
   classify: classifyPostgres,
 
   createTable: (name, { columns, unique }) => [
@@ -100,8 +111,11 @@ export const postgresDialect: Dialect = Object.freeze<Dialect>({
     sql`alter table ${replacement} rename to ${sql.id(named.table)}`,
   ],
   schemaLock: {
-    enter: (key) => [sql`begin`, sql`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`],
-    leave: () => [sql`commit`],
-    abandon: () => [sql`rollback`],
+    // At a stronger level the snapshot would be older than the wait for the lock.
+    enter: (key) => [
+      sql`set transaction isolation level read committed`,
+      sql`select pg_advisory_xact_lock(${lockNumber(key)})`,
+    ],
+    leave: () => [],
   },
 });

@@ -50,14 +50,16 @@ export const sqliteDialect: Dialect = Object.freeze<Dialect>({
   sameId: (type: IdType, id, value) =>
     type === 'text' ? sql<boolean>`${id} = ${value} collate binary` : sql<boolean>`${id} = ${value}`,
   readId: (type: IdType, id) => (type === 'bigint' ? sql`cast(${id} as text)` : id),
-  list: (values) => JSON.stringify(values, (_key, value: unknown) => (typeof value === 'bigint' ? `${value}` : value)),
+  list: (values) => JSON.stringify(values.map((value) => (typeof value === 'bigint' ? value.toString() : value))),
   among,
   records: (json, columns) => {
     const fields = Object.entries(columns).map(([name, type]) => {
       const field = sql`value ->> ${sql.lit(`$.${name}`)}`;
       return sql`${type === 'bigint' ? sql`cast(${field} as integer)` : field} as ${sql.id(name)}`;
     });
-    return sql`(select key as position, ${sql.join(fields)} from json_each(${json})) as given`;
+    // Unless they are set apart first, every use of a field parses its record again.
+    return sql`(with each as materialized (select key, value from json_each(${json}))
+      select key as position, ${sql.join(fields)} from each) as given`;
   },
 
   insertFree: ({ table, columns, rows, key }) =>
@@ -69,8 +71,8 @@ export const sqliteDialect: Dialect = Object.freeze<Dialect>({
   updateUnlocked: ({ table, assignments, key, keys, condition }) =>
     sql`update ${table} set ${assignments} where ${among(key, 'integer', keys)} and ${condition}`,
 
-  begin: 'begin immediate',
   randomClaim: sql`lower(hex(randomblob(16)))`,
+  carried: (type, old) => (type === 'stamp' ? sql`coalesce(${old}, datetime('now'))` : old),
   classify: classifySqlite,
 
   createTable: (name, { columns, unique }) => [
@@ -86,8 +88,8 @@ export const sqliteDialect: Dialect = Object.freeze<Dialect>({
     sql`alter table ${replacement} rename to ${sql.id(named.table)}`,
   ],
   schemaLock: {
-    enter: () => [sql`begin immediate`],
-    leave: () => [sql`commit`],
-    abandon: () => [sql`rollback`],
+    // Whoever writes first has the file; a reader who would write after it begins again.
+    enter: () => [],
+    leave: () => [],
   },
 });

@@ -2,11 +2,11 @@ import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { Shape } from '../shape.js';
-import { bracket, execute } from '../sql/execute.js';
+import { execute } from '../sql/execute.js';
 import { readText } from '../sql/rows.js';
 import { createTable, type OwnTable, readColumns, rebuildTable } from '../sql/schema-statements.js';
 import type { Session } from '../sql/session.js';
-import { schemaBrackets } from '../sql/transaction.js';
+import { changeSchema } from '../sql/transaction.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { ownTables } from './own-tables.js';
 
@@ -47,10 +47,13 @@ async function ensureTables(context: Context): Promise<Result<SchemaChange, Stor
     const seen = await columnsOf(context.session, table);
     if (seen.isErr()) return err(seen.error);
     if (isComplete(table, seen.value)) continue;
-    const brackets = schemaBrackets(context.session, `${table.schema ?? ''}.${table.table}`);
-    const ensured = await bracket(context.session, brackets, (inside) => ensureTable(inside, table));
-    if (ensured.isErr()) return err(ensured.error);
-    if (change !== 'created' && ensured.value !== 'unchanged') change = ensured.value;
+    const key = `${table.schema ?? ''}.${table.table}`;
+    const ensured = await changeSchema(context.session, key, (inside) => ensureTable(inside, table));
+    if (ensured.isErr()) {
+      // Whoever creates it by other means, as a migration does, may have come first.
+      const now = await columnsOf(context.session, table);
+      if (now.isErr() || !isComplete(table, now.value)) return err(ensured.error);
+    } else if (change !== 'created' && ensured.value !== 'unchanged') change = ensured.value;
   }
   return ok(change);
 }

@@ -3,7 +3,6 @@ import { err, ok, type Result } from 'neverthrow';
 import { storeFailure } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { Session } from './session.js';
-import type { Database } from './statement.js';
 
 /** One row as the driver gave it. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -75,47 +74,40 @@ export function changed({ dialect }: Session, { rows, count }: Answer): boolean 
   return dialect.returning ? rows.length > 0 : (count ?? 0n) > 0n;
 }
 
+/** What makes Kysely roll back: the failure itself has been taken down already. */
+class Abandoned extends Error {}
+
 /**
- * Runs statements on one connection between `enter` and `leave`; after a failure sends `abandon` and answers
- * the first failure. Kysely's own transaction would hide it behind a rollback that has nothing to roll back.
+ * Runs statements in one transaction of our own, and answers the first failure. It is begun again, as a whole,
+ * after trouble that certainly did nothing.
+ *
+ * By Kysely's transaction and not by a `begin` of ours: some drivers have connections for nothing else. What a
+ * rollback says, which may have nothing left to roll back, never hides what went wrong before it.
  */
-export async function bracket<T>(
+export async function transact<T>(
   session: Session,
-  { enter, leave, abandon }: Record<'enter' | 'leave' | 'abandon', readonly CompiledQuery[]>,
   work: (session: Session) => Promise<Result<T, StoreFailure>>,
 ): Promise<Result<T, StoreFailure>> {
-  const onConnection = async (database: Database): Promise<Result<T, StoreFailure>> => {
-    const inside: Session = { ...session, database, inTransaction: true, turnstile: undefined };
-    const all = async (queries: readonly CompiledQuery[]): Promise<Result<void, StoreFailure>> => {
-      for (const query of queries) {
-        const sent = await execute(inside, query, 'once');
-        if (sent.isErr()) return err(sent.error);
-      }
-      return ok(undefined);
-    };
-    const entered = await all(enter);
-    if (entered.isErr()) return err(entered.error);
-    const worked = await work(inside);
-    const left = worked.isOk() ? await all(leave) : ok(undefined);
-    if (worked.isOk() && left.isOk()) return worked;
-    for (const query of abandon) void (await send(inside, query));
-    return left.isErr() ? err(left.error) : worked;
-  };
-  const connected = (): Promise<Result<T, StoreFailure>> => connect(session, onConnection);
+  const once = (): Promise<Result<T, StoreFailure>> => beginAndEnd(session, work);
   for (let tries = 1; ; tries += 1) {
-    const done = session.turnstile ? await session.turnstile.pass(connected) : await connected();
+    const done = session.turnstile ? await session.turnstile.pass(once) : await once();
     if (done.isOk() || !done.error.retryable || done.error.outcome === 'unknown' || tries >= MOST_TRIES) return done;
     await pause(session, tries);
   }
 }
 
-async function connect<T>(
-  { database, dialect }: Session,
-  work: (database: Database) => Promise<Result<T, StoreFailure>>,
+async function beginAndEnd<T>(
+  session: Session,
+  work: (session: Session) => Promise<Result<T, StoreFailure>>,
 ): Promise<Result<T, StoreFailure>> {
+  let worked: Result<T, StoreFailure> | undefined;
   try {
-    return await database.connection().execute(work);
+    return await session.database.transaction().execute(async (database) => {
+      worked = await work({ ...session, database, inTransaction: true, turnstile: undefined });
+      if (worked.isErr()) throw new Abandoned();
+      return worked;
+    });
   } catch (cause) {
-    return err(storeFailure({ ...dialect.classify(cause), cause }));
+    return worked?.isErr() ? worked : err(storeFailure({ ...session.dialect.classify(cause), cause }));
   }
 }

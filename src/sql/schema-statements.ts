@@ -41,10 +41,11 @@ export function rebuildTable(
   present: ReadonlySet<string>,
 ): CompiledQuery[] {
   const old = tableName(schema, table);
-  const replacement = tableName(schema, `${table}_new`);
-  const retired = tableName(schema, `${table}_old`);
+  // Short enough that no database cuts them: a name that is cut may be that of the table itself.
+  const replacement = tableName(schema, `${table.slice(0, 48)}_replacement`);
+  const retired = tableName(schema, `${table.slice(0, 48)}_retired`);
   const copied = shape.columns
-    .map(({ name }) => ({ name, from: present.has(name) ? sql.id(name) : backfill[name] }))
+    .map(({ name, type }) => ({ name, from: present.has(name) ? dialect.carried(type, sql.id(name)) : backfill[name] }))
     .filter((column): column is { name: string; from: Fragment } => column.from !== undefined);
   const fragments = [
     sql`drop table if exists ${replacement}`,

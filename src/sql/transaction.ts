@@ -1,31 +1,43 @@
-import { CompiledQuery } from 'kysely';
+import { err, ok, type Result } from 'neverthrow';
+import { storeFailure } from '../core/fail.js';
+import type { StoreFailure } from '../core/failure.js';
 import type { Fragment } from '../dialect/dialect.js';
+import { execute, type Row, transact } from './execute.js';
 import type { Session } from './session.js';
 
-/** The statements around one commit. */
-export interface Brackets {
-  readonly enter: readonly CompiledQuery[];
-  readonly leave: readonly CompiledQuery[];
-  readonly abandon: readonly CompiledQuery[];
+/** Runs a change of the schema in a transaction, one process at a time; `key` names the table. */
+export function changeSchema<T>(
+  session: Session,
+  key: string,
+  work: (session: Session) => Promise<Result<T, StoreFailure>>,
+): Promise<Result<T, StoreFailure>> {
+  const { enter, leave } = session.dialect.schemaLock;
+  return transact(session, async (inside) => {
+    const entered = await all(inside, enter(key));
+    if (entered.isErr()) return err(entered.error);
+    const worked = await work(inside);
+    const left = await all(inside, leave(key));
+    return worked.isOk() && left.isErr() ? err(left.error) : worked;
+  });
 }
 
-/** A transaction of our own. */
-export function beginAndEnd({ dialect }: Session): Brackets {
-  return {
-    enter: [CompiledQuery.raw(dialect.begin)],
-    leave: [CompiledQuery.raw('commit')],
-    abandon: [CompiledQuery.raw('rollback')],
-  };
+const NOT_LET_THROUGH = Object.freeze({
+  kind: 'busy',
+  retryable: true,
+  outcome: 'not-applied',
+  cause: 'another process is changing the schema',
+} as const);
+
+async function all(session: Session, fragments: readonly Fragment[]): Promise<Result<void, StoreFailure>> {
+  for (const fragment of fragments) {
+    const sent = await execute(session, fragment.compile(session.database), 'once');
+    if (sent.isErr()) return err(sent.error);
+    if (sent.value.rows.some(isRefused)) return err(storeFailure(NOT_LET_THROUGH));
+  }
+  return ok(undefined);
 }
 
-/** A change of the schema, one process at a time; `key` names the table. */
-export function schemaBrackets({ database, dialect }: Session, key: string): Brackets {
-  const { schemaLock } = dialect;
-  const compiled = (fragments: readonly Fragment[]): CompiledQuery[] =>
-    fragments.map((fragment) => fragment.compile(database));
-  return {
-    enter: compiled(schemaLock.enter(key)),
-    leave: compiled(schemaLock.leave(key)),
-    abandon: compiled(schemaLock.abandon(key)),
-  };
+/** A lock that answers whether it was granted, and was not. */
+function isRefused(row: Row): boolean {
+  return 'granted' in row && Number(row['granted']) !== 1;
 }

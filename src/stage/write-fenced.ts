@@ -5,9 +5,8 @@ import { readJudged } from '../evidence/read-holder.js';
 import { released } from '../evidence/released.js';
 import { rowMissing } from '../evidence/row-missing.js';
 import type { Holding } from '../runtime/holding.js';
-import { type Answer, bracket, changed, execute } from '../sql/execute.js';
+import { type Answer, changed, execute, transact } from '../sql/execute.js';
 import type { Session } from '../sql/session.js';
-import { beginAndEnd } from '../sql/transaction.js';
 import type { CheckedStageWrite } from './stage-request.js';
 import type { StageChange } from './update-stage-cas.js';
 import { raceLost, readStage, won } from './won.js';
@@ -62,7 +61,7 @@ function sendWithRelease(
     const deleted = await execute(inside, leases.release(parameters), 'once');
     return deleted.isErr() ? err(deleted.error) : written;
   };
-  return session.inTransaction ? both(session) : bracket(session, beginAndEnd(session), both);
+  return session.inTransaction ? both(session) : transact(session, both);
 }
 
 /** Nothing was changed: reads why, and says so. */

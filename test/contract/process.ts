@@ -35,11 +35,11 @@ export type ContractProcess = ReturnType<typeof startProcess>;
 let started = 0;
 
 /** Starts a process over a handle. */
-export function startProcess(db: Kysely<ContractTables>, options: ProcessOptions = {}) {
+export function startProcess(db: Kysely<ContractTables>, options: ProcessOptions = {}, statements: string[] = []) {
   started += 1;
   const { lease = {}, sight = (): ProcessSighting => ({ state: 'unknown', start: null }), ...rest } = options;
   const events: OwnershipEvent[] = [];
-  const waiting = new Map<EventType, (() => void)[]>();
+  let waiting: (() => void)[] = [];
   const time = new ManualTime();
   const identity: ProcessIdentity = {
     bootId: `boot-${started}`,
@@ -57,21 +57,37 @@ export function startProcess(db: Kysely<ContractTables>, options: ProcessOptions
     processes: { sight },
     onEvent: (event: OwnershipEvent): void => {
       events.push(event);
-      for (const wake of waiting.get(event.type)?.splice(0) ?? []) wake();
+      const woken = waiting;
+      waiting = [];
+      for (const wake of woken) wake();
     },
+  };
+  const told = <T extends EventType>(type: T): readonly Extract<OwnershipEvent, { type: T }>[] =>
+    events.filter((event): event is Extract<OwnershipEvent, { type: T }> => event.type === type);
+  const until = async (condition: () => boolean): Promise<void> => {
+    while (!condition()) {
+      await new Promise<void>((resolve) => {
+        waiting.push(resolve);
+      });
+    }
   };
   return {
     db,
     identity,
     time,
+    /** The texts of the statements that it sent, oldest first. */
+    statements,
     /** What it told of one type, oldest first. */
-    told: <T extends EventType>(type: T) =>
-      events.filter((event): event is Extract<OwnershipEvent, { type: T }> => event.type === type),
-    /** Resolves at the next event of a type. */
-    next: (type: EventType) =>
-      new Promise<void>((resolve) => {
-        waiting.set(type, [...(waiting.get(type) ?? []), resolve]);
-      }),
+    told,
+    /** Resolves when what it told is what a test waits for. */
+    until,
+    /** Lets its next renewal come, and waits until that has dealt with so many leases. */
+    renewed: async (leases: number): Promise<void> => {
+      const settled = (): number => told('lease.renewed').length + told('lease.lost').length;
+      const before = settled();
+      await time.advance(options.lease?.renewEveryMs ?? 10_000);
+      await until(() => settled() >= before + leases);
+    },
     ownership: createTransitionOwnership({
       ...common,
       tasks: { table: 'tasks', id: 'id', stage: 'stage', updatedAt: 'updated_at' },

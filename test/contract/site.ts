@@ -16,7 +16,8 @@ export interface LeaseRow {
   readonly owner_start: string | null;
   readonly run_id: string | null;
   readonly stage: string | null;
-  readonly acquired_at: unknown;
+  /** In UTC. */
+  readonly acquired_at: string;
   readonly acquired_ms: number;
   readonly expires_ms: number;
   readonly ttl_ms: number;
@@ -36,6 +37,8 @@ export interface Site {
   stageOf(id: number): Promise<string | null | undefined>;
   /** The rows of a lease table, oldest first. */
   leases(table?: string): Promise<readonly LeaseRow[]>;
+  /** Deletes the lease of a task, as an operator with a client would. */
+  remove(taskId: number): Promise<void>;
   /** Lets the lease of a task end, long ago. */
   expire(taskId: number): Promise<void>;
   /** Lets the hard bound of a hold pass, long ago. */
@@ -55,8 +58,8 @@ export function siteOf(store: ContractStore): Site {
     if (value === undefined) throw new Error('the database is opened before the first test, and not earlier');
     return value;
   };
-  const connect = (): Kysely<ContractTables> => {
-    const handle = present(opened).connect();
+  const connect = (log: (sql: string) => void = () => {}): Kysely<ContractTables> => {
+    const handle = present(opened).connect(log);
     handles.add(handle);
     return handle;
   };
@@ -91,19 +94,33 @@ export function siteOf(store: ContractStore): Site {
     get db() {
       return present(db);
     },
-    process: (options) => startProcess(connect(), options),
+    process: (options) => {
+      const statements: string[] = [];
+      return startProcess(
+        connect((text) => statements.push(text)),
+        options,
+        statements,
+      );
+    },
     addTask: async (id, stage) => {
-      await present(db).insertInto('tasks').values({ id, stage, note: null, updated_at: null }).execute();
+      await present(db)
+        .insertInto('tasks')
+        .values({ id, stage, note: null, moved_ms: null, updated_at: null })
+        .execute();
     },
     stageOf: async (id) =>
       (await present(db).selectFrom('tasks').select('stage').where('id', '=', id).executeTakeFirst())?.stage,
     leases: async (table = 'transition_lease') => {
-      const { rows } = await sql<LeaseRow>`select * from ${sql.id(table)} order by fencing_token`.execute(present(db));
+      const { rows } = await sql<LeaseRow>`select lease.*, ${store.utc(sql.ref('acquired_at'))} as acquired_at
+        from ${sql.id(table)} as lease order by fencing_token`.execute(present(db));
       return rows.map((row) => ({
         ...row,
         task_id: String(row.task_id),
         run_id: row.run_id === null ? null : String(row.run_id),
       }));
+    },
+    remove: async (taskId) => {
+      await sql`delete from transition_lease where task_id = ${taskId}`.execute(present(db));
     },
     expire: async (taskId) => {
       await sql`update transition_lease set expires_ms = expires_ms - ${LONG_AGO_MS} where task_id = ${taskId}`.execute(
@@ -122,7 +139,7 @@ async function makeTaskTables(db: Kysely<ContractTables>, { columns }: ContractS
   const { integer, text, instant } = columns;
   const make = (table: string, idType: string, [id, stage, updatedAt]: readonly [string, string, string]) =>
     sql`create table ${sql.id(table)} (${sql.id(id)} ${sql.raw(idType)} primary key, ${sql.id(stage)} ${sql.raw(text)},
-      note ${sql.raw(text)}, ${sql.id(updatedAt)} ${sql.raw(instant)})`.execute(db);
+      note ${sql.raw(text)}, moved_ms ${sql.raw(integer)}, ${sql.id(updatedAt)} ${sql.raw(instant)})`.execute(db);
   await make('tasks', `${integer} not null`, ['id', 'stage', 'updated_at']);
   await make('big_tasks', `${integer} not null`, ['id', 'stage', 'updated_at']);
   await make('text_tasks', `${text} not null`, ['id', 'stage', 'updated_at']);

@@ -1,8 +1,9 @@
-import type { Kysely } from 'kysely';
+import type { Kysely, RawBuilder } from 'kysely';
 
 interface TaskColumns {
   stage: string | null;
   note: string | null;
+  moved_ms: number | null;
   /** As the driver gives it: text, a number or a `Date`. */
   updated_at: unknown;
 }
@@ -31,6 +32,8 @@ export interface ContractStore {
   readonly missing?: string | undefined;
   /** The SQL types of the caller's columns. */
   readonly columns: { readonly integer: string; readonly text: string; readonly instant: string };
+  /** A column of the instant type as text: `YYYY-MM-DD HH:MM:SS`, a fraction perhaps, in UTC. */
+  utc(column: RawBuilder<unknown>): RawBuilder<string>;
   /** A second schema that `open` makes, where the database has schemas. */
   readonly schema?: string;
   /** Makes an empty database. */
@@ -39,8 +42,8 @@ export interface ContractStore {
 
 /** A database that was made for one run of the contract. */
 export interface OpenStore {
-  /** The handle of one more process; with connections of its own where the database can have several. */
-  connect(): Kysely<ContractTables>;
+  /** The handle of one more process, which tells every statement that it sends; with connections of its own where the database can have several. */
+  connect(log: (sql: string) => void): Kysely<ContractTables>;
   /** Removes what was made, after all handles were destroyed. */
   close(): Promise<void>;
 }

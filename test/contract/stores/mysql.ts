@@ -1,4 +1,4 @@
-import { Kysely, MysqlDialect } from 'kysely';
+import { Kysely, MysqlDialect, sql } from 'kysely';
 import { type ConnectionOptions, createPool, type Pool, type PoolOptions } from 'mysql2';
 import { createConnection } from 'mysql2/promise';
 import { type ContractStore, type ContractTables, serverUrl } from '../store.js';
@@ -42,12 +42,16 @@ function mysqlBy(name: string, database: string, options: PoolOptions): Contract
     name,
     missing,
     columns: mysqlColumns,
+    utc: (column) => sql<string>`cast(${column} as char)`,
     schema: `${database}_other`,
     open: async () => {
       const drop = await makeDatabases(database, `${database}_other`);
       return {
-        connect: () =>
-          new Kysely<ContractTables>({ dialect: new MysqlDialect({ pool: mysqlPool(database, options) }) }),
+        connect: (log) =>
+          new Kysely<ContractTables>({
+            dialect: new MysqlDialect({ pool: mysqlPool(database, options) }),
+            log: ({ query }) => log(query.sql),
+          }),
         close: drop,
       };
     },

@@ -1,4 +1,4 @@
-import { Kysely, PostgresDialect } from 'kysely';
+import { Kysely, PostgresDialect, type RawBuilder, sql } from 'kysely';
 import pg from 'pg';
 import { type ContractStore, type ContractTables, serverUrl } from '../store.js';
 
@@ -6,6 +6,10 @@ const { url, missing } = serverUrl('TEST_POSTGRES_URL');
 
 /** The types of the caller's columns on PostgreSQL. */
 export const postgresColumns = { integer: 'bigint', text: 'text', instant: 'timestamptz' } as const;
+
+/** Without the zone of the session. */
+export const postgresUtc = (column: RawBuilder<unknown>): RawBuilder<string> =>
+  sql<string>`(${column} at time zone 'UTC')::text`;
 
 /** Integers as numbers: callers who type their ids as numbers read them as numbers. */
 const types = {
@@ -40,12 +44,16 @@ export const postgres: ContractStore = {
   name: 'PostgreSQL by pg',
   missing,
   columns: postgresColumns,
+  utc: postgresUtc,
   schema: 'contract_other',
   open: async () => {
     const drop = await makeSchemas('contract', 'contract_other');
     return {
-      connect: () =>
-        new Kysely<ContractTables>({ dialect: new PostgresDialect({ pool: postgresPool('contract', { max: 4 }) }) }),
+      connect: (log) =>
+        new Kysely<ContractTables>({
+          dialect: new PostgresDialect({ pool: postgresPool('contract', { max: 4 }) }),
+          log: ({ query }) => log(query.sql),
+        }),
       close: drop,
     };
   },

@@ -2,12 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
-import { Kysely, SqliteDialect } from 'kysely';
+import { Kysely, type RawBuilder, SqliteDialect, sql } from 'kysely';
 import { openSqlite } from 'transition-ownership/sqlite';
 import type { ContractStore, ContractTables } from '../store.js';
 
 /** The types of the caller's columns on SQLite. */
 export const sqliteColumns = { integer: 'integer', text: 'text', instant: 'text' } as const;
+
+/** Instants are text there. */
+export const sqliteUtc = (column: RawBuilder<unknown>): RawBuilder<string> => sql<string>`${column}`;
 
 /** A folder for the files of one database. */
 export function temporaryFolder(): { readonly path: string; remove(): void } {
@@ -19,10 +22,15 @@ export function temporaryFolder(): { readonly path: string; remove(): void } {
 export const sqliteFile: ContractStore = {
   name: 'SQLite file by better-sqlite3',
   columns: sqliteColumns,
+  utc: sqliteUtc,
   open: async () => {
     const folder = temporaryFolder();
     return {
-      connect: () => new Kysely<ContractTables>({ dialect: openSqlite(join(folder.path, 'test.sqlite')) }),
+      connect: (log) =>
+        new Kysely<ContractTables>({
+          dialect: openSqlite(join(folder.path, 'test.sqlite')),
+          log: ({ query }) => log(query.sql),
+        }),
       close: async () => folder.remove(),
     };
   },
@@ -32,8 +40,21 @@ export const sqliteFile: ContractStore = {
 export const sqliteMemory: ContractStore = {
   name: 'SQLite in memory by better-sqlite3',
   columns: sqliteColumns,
+  utc: sqliteUtc,
   open: async () => {
-    const db = new Kysely<ContractTables>({ dialect: new SqliteDialect({ database: new BetterSqlite3(':memory:') }) });
-    return { connect: () => db, close: async () => {} };
+    const logs: ((sql: string) => void)[] = [];
+    const db = new Kysely<ContractTables>({
+      dialect: new SqliteDialect({ database: new BetterSqlite3(':memory:') }),
+      log: ({ query }) => {
+        for (const log of logs) log(query.sql);
+      },
+    });
+    return {
+      connect: (log) => {
+        logs.push(log);
+        return db;
+      },
+      close: async () => {},
+    };
   },
 };

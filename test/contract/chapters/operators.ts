@@ -1,0 +1,32 @@
+import { acquireLease, forceReleaseLease, updateStageCas } from 'transition-ownership';
+import { describe, expect, test } from 'vitest';
+import type { Site } from '../site.js';
+
+const ORDER = { by: 'ops@example', reason: 'the deploy hangs' } as const;
+
+/** What an operator may do. */
+export function operators(site: Site): void {
+  describe('forceReleaseLease', () => {
+    test('takes exactly the acquisition that the operator saw', async () => {
+      const holder = site.process();
+      const operator = site.process();
+      await site.addTask(1, 'deploy');
+      const lease = (await acquireLease(holder.ownership, { taskId: 1, actor: 'monitor' }))._unsafeUnwrap();
+      const fencingToken = lease.fencingToken ?? Number.NaN;
+      const wrong = await forceReleaseLease(operator.ownership, {
+        taskId: 1,
+        fencingToken: fencingToken + 1,
+        ...ORDER,
+      });
+      expect(wrong._unsafeUnwrapErr()).toMatchObject({ type: 'token-mismatch', holder: { claim: lease.claim } });
+      const taken = await forceReleaseLease(operator.ownership, { taskId: 1, fencingToken, ...ORDER });
+      expect(taken._unsafeUnwrap()).toMatchObject({ claim: lease.claim, actor: 'monitor' });
+      expect(operator.told('operator.acted')).toMatchObject([{ taskId: 1, fencingToken, ...ORDER }]);
+      const again = await forceReleaseLease(operator.ownership, { taskId: 1, fencingToken, ...ORDER });
+      expect(again._unsafeUnwrapErr()).toMatchObject({ type: 'already-free' });
+      const late = await updateStageCas(holder.ownership, { taskId: 1, expected: 'deploy', next: 'done', lease });
+      expect(late._unsafeUnwrapErr()).toMatchObject({ type: 'lease-lost', reason: 'gone' });
+      expect(await site.stageOf(1)).toBe('deploy');
+    });
+  });
+}

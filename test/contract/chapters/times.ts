@@ -1,0 +1,60 @@
+import { sql } from 'kysely';
+import { acquireLease, createTransitionOwnership, updateStageCas } from 'transition-ownership';
+import { describe, expect, test } from 'vitest';
+import type { Site } from '../site.js';
+
+/** The clock of the database, and the times in the columns of the caller. */
+export function times(site: Site): void {
+  describe('timeFormat', () => {
+    const near = (ms: number): void => expect(Math.abs(ms - Date.now())).toBeLessThan(60_000);
+
+    test.each([
+      ['sqlite-text', /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/],
+      ['iso', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/],
+    ] as const)('%s is text in UTC with milliseconds', async (timeFormat, shape) => {
+      const { db } = site.process();
+      await site.addTask(1, 'deploy');
+      const tasks = { table: 'tasks', id: 'id', stage: 'stage', updatedAt: 'note' } as const;
+      const ownership = createTransitionOwnership({ db, timeFormat, tasks });
+      expect((await updateStageCas(ownership, { taskId: 1, expected: 'deploy', next: 'done' })).isOk()).toBe(true);
+      const row = await site.db.selectFrom('tasks').select('note').where('id', '=', 1).executeTakeFirst();
+      expect(row?.note).toMatch(shape);
+      near(Date.parse(row?.note?.replace(' ', 'T').replace(/Z?$/, 'Z') ?? ''));
+    });
+
+    test('epoch-ms is an integer', async () => {
+      const { db } = site.process();
+      await site.addTask(1, 'deploy');
+      const tasks = { table: 'tasks', id: 'id', stage: 'stage', updatedAt: 'moved_ms' } as const;
+      const ownership = createTransitionOwnership({ db, timeFormat: 'epoch-ms', tasks });
+      expect((await updateStageCas(ownership, { taskId: 1, expected: 'deploy', next: 'done' })).isOk()).toBe(true);
+      const row = await site.db.selectFrom('tasks').select('moved_ms').where('id', '=', 1).executeTakeFirst();
+      near(row?.moved_ms ?? Number.NaN);
+    });
+
+    test('by default is what the database has for instants', async () => {
+      const { ownership } = site.process();
+      await site.addTask(1, 'deploy');
+      expect((await updateStageCas(ownership, { taskId: 1, expected: 'deploy', next: 'done' })).isOk()).toBe(true);
+      const { rows } = await sql<{
+        at: string;
+      }>`select ${site.store.utc(sql.ref('updated_at'))} as at from tasks`.execute(site.db);
+      near(Date.parse(`${rows[0]?.at.replace(' ', 'T') ?? ''}Z`));
+    });
+  });
+
+  describe('the clock of the database', () => {
+    test('goes on in a transaction that has been open for long', async () => {
+      const { db, ownership } = site.process();
+      await db.transaction().execute(async (trx) => {
+        const inside = ownership.using(trx);
+        const first = (await acquireLease(inside, { taskId: 1, actor: 'monitor' }))._unsafeUnwrap();
+        for (let taskId = 2; ; taskId += 1) {
+          const later = (await acquireLease(inside, { taskId, actor: 'monitor' }))._unsafeUnwrap();
+          if (later.acquiredAtMs >= first.acquiredAtMs + 5) break;
+          expect(taskId).toBeLessThan(5_000);
+        }
+      });
+    });
+  });
+}

@@ -1,0 +1,4 @@
+import { contract } from './contract.js';
+import { nodeSqliteFile } from './stores/node-sqlite.js';
+
+contract(nodeSqliteFile);

@@ -1,0 +1,4 @@
+import { contract } from './contract.js';
+import { pglite } from './stores/pglite.js';
+
+contract(pglite);
