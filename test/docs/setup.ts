@@ -57,5 +57,6 @@ export const ownership = createTransitionOwnership({
     statuses: { queued: 'queued', running: 'running', failed: 'failed' },
     singleHost: true,
   },
+  effects: { table: 'transition_effect' },
 });
 (await ensureSchema(ownership))._unsafeUnwrap();
