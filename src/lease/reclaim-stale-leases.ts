@@ -24,7 +24,7 @@ export interface ReclaimReport {
 
 /** Which leases to look at. */
 export interface ReclaimOptions<S extends Shape> {
-  /** The most leases to look at, from 1 to 100,000. Default 1,000. */
+  /** The most leases to look at, from 1 to 100,000. Default 1,000; of the tasks in `taskIds`, all. */
   readonly limit?: number;
   /** Only those of these tasks. Default: all. */
   readonly taskIds?: readonly S['taskId'][];
@@ -43,12 +43,13 @@ export function reclaimStaleLeases<S extends Shape>(
   options: ReclaimOptions<NoInfer<S>> = {},
 ): ResultAsync<ReclaimReport, StoreFailure> {
   const context = contextOf(ownership);
-  const { limit = 1_000, taskIds } = options;
-  checkLimit('limit', limit);
+  const { taskIds } = options;
   if (taskIds !== undefined) {
     if (!Array.isArray(taskIds)) throw new TypeError(`taskIds must be an array, got ${shown(taskIds)}`);
     for (const taskId of taskIds as readonly unknown[]) checkId('taskIds[]', context.settings.taskIdType, taskId);
   }
+  const { limit = taskIds === undefined ? 1_000 : Math.max(1, taskIds.length) } = options;
+  checkLimit('limit', limit);
   return new ResultAsync(reclaimStale(context, limit, taskIds));
 }
 

@@ -1,0 +1,321 @@
+import {
+  acquireLease,
+  forceReleaseLease,
+  inspectLease,
+  ownedBy,
+  reclaimStaleLeases,
+  shouldDefer,
+  snapshot,
+} from 'transition-ownership';
+import { expect } from 'vitest';
+import { err, ok, type Proofs } from '../rig/proofs.js';
+
+const READ = /^select .* from "transition_lease"/s;
+
+/** Looking at leases and overruling them: page 2.2. */
+export const operation: Proofs = {
+  'inspectLease tells a free task from a held one, and changes nothing': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    const own = b.own();
+    expect(await ok(inspectLease(own, 1))).toEqual({ state: 'free' });
+    const lease = await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor', stage: 'deploy', runId: 9 }));
+    const before = rig.leases();
+    expect(await ok(inspectLease(own, 1))).toEqual({
+      state: 'held',
+      verdict: 'live',
+      reason: 'process-alive',
+      holder: {
+        taskId: 1,
+        fencingToken: lease.fencingToken,
+        claim: lease.claim,
+        actor: 'monitor',
+        ...a.identity,
+        runId: 9,
+        stage: 'deploy',
+        acquiredAtMs: lease.acquiredAtMs,
+        expiresAtMs: lease.expiresAtMs,
+        ttlMs: 30_000,
+        deadlineAtMs: lease.deadlineAtMs,
+      },
+    });
+    a.kill();
+    expect(await ok(inspectLease(own, 1))).toMatchObject({ verdict: 'dead', reason: 'process-gone' });
+    expect(rig.leases()).toEqual(before);
+  },
+
+  'inspectLease of a store in trouble is a store-failure': async (rig) => {
+    const a = rig.start('a');
+    a.wire.fault(READ, 'refused');
+    expect(await err(inspectLease(a.own(), 1))).toMatchObject({ type: 'store-failure', kind: 'connection' });
+  },
+
+  'shouldDefer lets an actor go on only where nobody can be in the way': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    const own = b.own();
+    expect(await ok(shouldDefer(own, 1))).toEqual({ defer: false });
+    const lease = await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
+    expect(await ok(shouldDefer(own, 1))).toMatchObject({
+      defer: true,
+      because: 'live-owner',
+      holder: { claim: lease.claim },
+    });
+    rig.run("update transition_lease set ttl_ms = 'unreadable'");
+    expect(await ok(shouldDefer(own, 1))).toMatchObject({ defer: true, because: 'unknown-owner' });
+    rig.run('update transition_lease set ttl_ms = 30000');
+    a.kill();
+    expect(await ok(shouldDefer(own, 1))).toEqual({ defer: false });
+    b.wire.fault(READ, 'refused');
+    expect(await ok(shouldDefer(own, 1))).toEqual({ defer: true, because: 'store-failure' });
+    expect(b.told('action.deferred').map(({ because }) => because)).toEqual([
+      'live-owner',
+      'unknown-owner',
+      'store-failure',
+    ]);
+  },
+
+  'reclaimStaleLeases deletes the leases of the dead, keeps all others, and tells both': async (rig) => {
+    const [a, b, c] = [rig.start('a'), rig.start('b'), rig.start('c')];
+    const dead = await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
+    const live = await ok(acquireLease(b.own(), { taskId: 2, actor: 'monitor' }));
+    a.kill();
+    const own = c.own();
+    const report = await ok(reclaimStaleLeases(own));
+    expect(report).toMatchObject({
+      reclaimed: [{ claim: dead.claim, actor: 'monitor', verdict: 'dead', reason: 'process-gone' }],
+      kept: [{ claim: live.claim }],
+    });
+    expect(rig.leases()).toMatchObject([{ claim: live.claim }]);
+    expect(await ok(reclaimStaleLeases(own))).toMatchObject({ reclaimed: [], kept: [{ claim: live.claim }] });
+    expect(c.told('lease.reclaimed')).toHaveLength(1);
+  },
+
+  'reclaimStaleLeases looks only at the tasks it is given, at all of them': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    const own = a.own();
+    for (const taskId of [1, 2, 3]) await ok(acquireLease(own, { taskId, actor: 'monitor' }));
+    a.kill();
+    const { reclaimed } = await ok(reclaimStaleLeases(b.own(), { taskIds: [1, 3, 7] }));
+    expect(reclaimed.map(({ taskId }) => taskId)).toEqual([1, 3]);
+    const others = Array.from({ length: 1_500 }, (_, at) => 10_000 + at);
+    const rest = await ok(reclaimStaleLeases(b.own(), { taskIds: [...others, 2] }));
+    expect(rest.reclaimed.map(({ taskId }) => taskId)).toEqual([2]);
+  },
+
+  'reclaimStaleLeases looks at no more than its limit, the oldest first': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    const own = a.own();
+    for (const taskId of [3, 1, 2]) await ok(acquireLease(own, { taskId, actor: 'monitor' }));
+    a.kill();
+    const { reclaimed } = await ok(reclaimStaleLeases(b.own(), { limit: 2 }));
+    expect(reclaimed.map(({ taskId }) => taskId)).toEqual([3, 1]);
+  },
+
+  'reclaimStaleLeases does nothing unless the mode is on, and nothing outside the scope': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
+    a.kill();
+    for (const mode of ['draining', 'off'] as const)
+      expect(await ok(reclaimStaleLeases(b.own({ mode })))).toEqual({ reclaimed: [], kept: [] });
+    expect(b.wire.sent).toEqual([]);
+    const { reclaimed, kept } = await ok(reclaimStaleLeases(b.own({ scope: ({ taskId }) => taskId !== 1 })));
+    expect([reclaimed.length, kept.length]).toEqual([0, 1]);
+  },
+
+  'a lease that nobody knows dead because its database clock was set back ends when it was seen so for a TTL': async (
+    rig,
+  ) => {
+    const [a, b] = [rig.start('a', { host: 'elsewhere' }), rig.start('b')];
+    await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
+    a.kill();
+    rig.time.databaseMs -= 86_400_000;
+    const own = b.own();
+    const busy = await err(acquireLease(own, { taskId: 1, actor: 'reaper' }));
+    expect(busy).toMatchObject({ verdict: 'live', reason: 'clock-set-back' });
+    rig.time.freeze(29_999);
+    expect(await ok(inspectLease(own, 1))).toMatchObject({ verdict: 'live', reason: 'clock-set-back' });
+    expect(await ok(inspectLease(b.own(), 1))).toMatchObject({ verdict: 'live', reason: 'clock-set-back' });
+    rig.time.freeze(1);
+    expect(await ok(inspectLease(own, 1))).toMatchObject({ verdict: 'dead', reason: 'expired' });
+    await ok(acquireLease(own, { taskId: 1, actor: 'reaper' }));
+  },
+
+  'a renewal after the clock was set back starts the observation anew': async (rig) => {
+    const [a, b] = [rig.start('a', { host: 'elsewhere' }), rig.start('b')];
+    await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
+    rig.time.databaseMs -= 86_400_000;
+    const own = b.own();
+    expect(await ok(inspectLease(own, 1))).toMatchObject({ reason: 'clock-set-back' });
+    await rig.time.advance(15_000);
+    expect(await ok(inspectLease(own, 1))).toMatchObject({ verdict: 'live', reason: 'unexpired' });
+    rig.run('update transition_lease set expires_ms = expires_ms + 86400000');
+    rig.time.forget('a');
+    expect(await ok(inspectLease(own, 1))).toMatchObject({ reason: 'clock-set-back' });
+    rig.time.freeze(29_999);
+    expect(await ok(inspectLease(own, 1))).toMatchObject({ verdict: 'live' });
+  },
+
+  'forceReleaseLease takes exactly the acquisition that the operator named, alive or not': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    const lease = await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
+    const { signal } = lease;
+    const order = { taskId: 1, fencingToken: Number(lease.fencingToken), by: 'ada', reason: 'the deploy hangs' };
+    expect(await ok(forceReleaseLease(b.own(), order))).toMatchObject({ claim: lease.claim, actor: 'monitor' });
+    expect(rig.leases()).toEqual([]);
+    expect(b.told('operator.acted')).toEqual([
+      {
+        type: 'operator.acted',
+        severity: 'warning',
+        action: 'force-release',
+        taskId: 1,
+        fencingToken: lease.fencingToken,
+        by: 'ada',
+        reason: 'the deploy hangs',
+      },
+    ]);
+    await rig.time.advance(10_000);
+    expect(signal.reason).toMatchObject({ type: 'lease-lost', reason: 'gone' });
+    expect(await err(forceReleaseLease(b.own(), order))).toMatchObject({ type: 'already-free' });
+  },
+
+  'forceReleaseLease of another token than the present one releases nothing and shows the holder': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    const lease = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+    const order = { taskId: 1, fencingToken: Number(lease.fencingToken) - 1, by: 'ada', reason: 'a guess' };
+    expect(await err(forceReleaseLease(own, order))).toMatchObject({
+      type: 'token-mismatch',
+      holder: { claim: lease.claim },
+    });
+    expect(rig.leases()).toHaveLength(1);
+    expect(a.told('operator.acted')).toEqual([]);
+  },
+
+  'forceReleaseLease that races a new acquisition leaves the new owner alone': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    const lease = await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
+    const order = { taskId: 1, fencingToken: Number(lease.fencingToken), by: 'ada', reason: 'the deploy hangs' };
+    b.wire.meanwhile(/^delete from "transition_lease"/, async (run) => {
+      rig.run("update transition_lease set claim = 'another', fencing_token = fencing_token + 5");
+      await run();
+    });
+    expect(await err(forceReleaseLease(b.own(), order))).toMatchObject({
+      type: 'token-mismatch',
+      holder: { claim: 'another' },
+    });
+    expect(rig.leases()).toMatchObject([{ claim: 'another' }]);
+  },
+
+  'forceReleaseLease whose reply was lost has released': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    const lease = await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
+    const order = { taskId: 1, fencingToken: Number(lease.fencingToken), by: 'ada', reason: 'the deploy hangs' };
+    b.wire.fault(/^delete from "transition_lease"/, 'reply-lost', 1);
+    expect(await ok(forceReleaseLease(b.own(), order))).toMatchObject({ claim: lease.claim });
+    expect(b.told('operator.acted')).toHaveLength(1);
+  },
+
+  'forceReleaseLease works under every mode': async (rig) => {
+    const a = rig.start('a');
+    for (const mode of ['on', 'draining', 'off'] as const) {
+      const lease = await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
+      const order = { taskId: 1, fencingToken: Number(lease.fencingToken), by: 'ada', reason: 'drill' };
+      await ok(forceReleaseLease(a.own({ mode }), order));
+      expect(rig.leases()).toEqual([]);
+    }
+  },
+
+  'snapshot tells who holds what, since when and on what evidence, as plain JSON': async (rig) => {
+    const [a, b, c] = [rig.start('a'), rig.start('b'), rig.start('c', { host: 'elsewhere' })];
+    const own = a.own();
+    const mine = await ok(acquireLease(own, { taskId: 1, actor: 'monitor', stage: 'deploy', runId: 9 }));
+    await ok(acquireLease(b.own(), { taskId: 2, actor: 'reaper' }));
+    await ok(acquireLease(c.own(), { taskId: 3, actor: 'webhook' }));
+    b.kill();
+    rig.time.freeze(5_000);
+    const taken = await ok(snapshot(own));
+    expect(taken).toMatchObject({
+      mode: 'on',
+      at: new Date(rig.time.databaseMs).toISOString(),
+      leases: [
+        {
+          taskId: 1,
+          fencingToken: mine.fencingToken,
+          actor: 'monitor',
+          stage: 'deploy',
+          runId: 9,
+          pid: a.identity.pid,
+          host: 'host',
+          bootId: 'boot-a',
+          ageMs: 5_000,
+          expiresInMs: 25_000,
+          verdict: 'live',
+          reason: 'claim-registered',
+          sameProcess: true,
+        },
+        { taskId: 2, actor: 'reaper', verdict: 'dead', reason: 'process-gone', sameProcess: false },
+        { taskId: 3, actor: 'webhook', verdict: 'live', reason: 'unexpired', sameProcess: false },
+      ],
+      impossibleQueued: null,
+      unfinishedEffects: null,
+      counters: { acquired: 1, busy: 0, lost: 0 },
+    });
+    expect(JSON.parse(JSON.stringify(taken))).toEqual(taken);
+    rig.time.freeze(30_000);
+    expect((await ok(snapshot(own))).leases).toMatchObject([
+      { verdict: 'dead', reason: 'expired', expiresInMs: -5_000 },
+      { verdict: 'dead' },
+      { verdict: 'dead', reason: 'expired' },
+    ]);
+  },
+
+  'snapshot counts everything that happened, whatever becomes of the observer': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own({
+      onEvent: () => {
+        throw new Error('an observer in trouble');
+      },
+    });
+    await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+    await err(acquireLease(own, { taskId: 1, actor: 'reaper' }));
+    await ok(shouldDefer(own, 1));
+    rig.time.freeze(3_600_000);
+    await ok(reclaimStaleLeases(own));
+    expect((await ok(snapshot(own))).counters).toMatchObject({
+      acquired: 1,
+      busy: 1,
+      deferred: 1,
+      reclaimed: 1,
+      forced: 1,
+      lost: 1,
+      released: 0,
+    });
+  },
+
+  "ownedBy fences any table's write by the lease, in the statement that writes": async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    const own = a.own();
+    const lease = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+    const write = async (note: string) =>
+      (await a.db.updateTable('tasks').set({ note }).where('id', '=', 3).where(ownedBy(own, lease)).executeTakeFirst())
+        .numUpdatedRows;
+    expect(await write('mine')).toBe(1n);
+    rig.time.freeze(30_000);
+    expect(await write('expired, and nobody else has it')).toBe(1n);
+    await ok(acquireLease(b.own(), { taskId: 1, actor: 'reaper' }));
+    expect(await write('late')).toBe(0n);
+    expect(rig.task(3)).toMatchObject({ note: 'expired, and nobody else has it' });
+  },
+
+  'ownedBy of a lease without a row is true': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own({ mode: 'off' });
+    const lease = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+    const written = await a.db
+      .updateTable('tasks')
+      .set({ note: 'as before' })
+      .where('id', '=', 3)
+      .where(ownedBy(own, lease))
+      .executeTakeFirst();
+    expect(written.numUpdatedRows).toBe(1n);
+  },
+};
