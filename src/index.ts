@@ -37,9 +37,17 @@ export type {
 } from './core/failure.js';
 export type { Holder } from './core/holder.js';
 export type { IdType, IdValue } from './core/id.js';
+export type { JobProcess } from './core/job-process.js';
 export type { AbortReason, Lease } from './core/lease.js';
 export { NotApplied } from './core/not-applied.js';
 export type { ProcessIdentity, ProcessSighting } from './core/process.js';
+export {
+  assessRunningJob,
+  type JobLease,
+  type ReapLimits,
+  type RunningAssessment,
+  type RunningEvidence,
+} from './core/reap.js';
 export { defineStages, type StageMap, type Stages } from './core/stages.js';
 export {
   heartbeatOnly,
@@ -74,7 +82,9 @@ export { type ClaimedJob, type ClaimRequest, claimNextJob, type JobOrder } from 
 export { type ClearedRunOwnership, clearedRunOwnership } from './job/cleared-run-ownership.js';
 export { type FindImpossibleOptions, findImpossibleQueued } from './job/find-impossible-queued.js';
 export type { FoundJob, ImpossibleQueued } from './job/found-job.js';
+export { createJobReaper, type JobOutcome, type JobReaper, type TickReport } from './job/job-reaper.js';
 export type { JobColumnsIn, JobShapeOf, JobStatuses, JobsIn, JobsOption } from './job/jobs-option.js';
+export type { DeadJob, ReapDecision, ReaperOptions, RunningJob } from './job/reaper-options.js';
 export { type RequeueOwners, type RequeueReport, requeueRunningJobs } from './job/requeue-running-jobs.js';
 export { type ResetGuard, type ResetReport, type ResetRequest, resetRunOwnership } from './job/reset-run-ownership.js';
 export {

@@ -169,6 +169,6 @@ export function jsonId(id: IdValue): JsonId {
 /** An instant as a driver gives it, as plain JSON. */
 export function jsonInstant(instant: unknown): JsonId | null {
   if (instant instanceof Date) return Number.isNaN(instant.getTime()) ? null : instant.toISOString();
-  if (instant === null || instant === undefined) return null;
-  return typeof instant === 'number' ? instant : String(instant);
+  if (typeof instant === 'number' || typeof instant === 'string') return instant;
+  return typeof instant === 'bigint' ? instant.toString() : null;
 }

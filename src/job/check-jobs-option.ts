@@ -36,7 +36,7 @@ export function checkJobs(jobs: JobsOption): JobSettings {
   return Object.freeze({
     ...named,
     statuses: Object.freeze({ queued, running, failed }),
-    alsoClear: Object.freeze([...alsoClear]),
+    alsoClear: Object.freeze([...(alsoClear as readonly string[])]),
     idType,
     singleHost,
   });

@@ -13,9 +13,9 @@ export interface Jobs {
   readonly statements: JobStatements;
   readonly settings: JobSettings;
   readonly types: JobIdTypes;
-  read(row: Row): JobRecord;
-  readSeen(row: Row): SeenJob;
-  readId(row: Row): IdValue;
+  readonly read: (row: Row) => JobRecord;
+  readonly readSeen: (row: Row) => SeenJob;
+  readonly readId: (row: Row) => IdValue;
 }
 
 /** The jobs of an ownership; throws `TypeError` if it was made without them. */

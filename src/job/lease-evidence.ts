@@ -1,6 +1,7 @@
 import type { Context } from '../context.js';
 import type { IdValue } from '../core/id.js';
 import type { JobRecord } from '../core/job.js';
+import type { JobLease } from '../core/reap.js';
 import type { Judged } from '../evidence/judge-holder.js';
 import { readJudgedOf } from '../evidence/read-holder.js';
 
@@ -18,9 +19,6 @@ export async function leasesOf(context: Context, jobs: readonly JobRecord[]): Pr
   const read = await readJudgedOf(context, taskIds);
   return read.isErr() ? 'unreadable' : new Map(read.value.map((judged) => [judged.holder.taskId, judged]));
 }
-
-/** The lease on the task of a job, as far as it counts. */
-export type JobLease = 'none' | 'live' | 'unknown' | 'dead' | 'unreadable';
 
 /** The lease on the task of one job. */
 export function leaseOf(leases: JobLeases, { taskId }: Pick<JobRecord, 'taskId'>): JobLease {

@@ -15,7 +15,10 @@ export async function* runningPages(
 ): AsyncGenerator<Result<readonly JobRecord[], StoreFailure>> {
   let answer: Result<Answer, StoreFailure> = await execute(session, statements.firstRunning({ limit }));
   for (;;) {
-    if (answer.isErr()) return yield err(answer.error);
+    if (answer.isErr()) {
+      yield err(answer.error);
+      return;
+    }
     const { rows } = answer.value;
     yield ok(rows.map(read));
     const last = rows.at(-1);
@@ -32,7 +35,10 @@ export async function* impossiblePages(
 ): AsyncGenerator<Result<readonly SeenJob[], StoreFailure>> {
   let answer: Result<Answer, StoreFailure> = await execute(session, statements.firstQueued({ limit }));
   for (;;) {
-    if (answer.isErr()) return yield err(answer.error);
+    if (answer.isErr()) {
+      yield err(answer.error);
+      return;
+    }
     const { rows } = answer.value;
     yield ok(rows.filter(isImpossible).map(readSeen));
     const last = rows.at(-1);

@@ -1,0 +1,58 @@
+import { err, ok, type Result } from 'neverthrow';
+import { reasonOf } from '../core/fail.js';
+import { shown } from '../core/shown.js';
+import { reclaim } from '../evidence/reclaim.js';
+import { settled } from '../runtime/settled.js';
+import { NOTHING, type Part } from '../sql/callers-parts.js';
+import { changed, execute } from '../sql/execute.js';
+import type { JobSettings } from '../sql/job-columns.js';
+import { checkSet, writtenByRequeue } from './callers-columns.js';
+import { factsOf } from './jobs-of.js';
+import type { DeadJob, ReapPlan } from './reaper-options.js';
+import type { Assessed, Ticking } from './running-evidence.js';
+
+/** What was done with a job that was to be reaped. */
+export type Reaped = 'reaped' | 'left' | 'changed-meanwhile';
+
+/** Takes a job from its dead run as the caller decides, if it is just as it was seen; tells why it could not. */
+export async function reapJob(ticking: Ticking, assessed: Assessed, forced: boolean): Promise<Result<Reaped, string>> {
+  const { context, jobs, plan } = ticking;
+  const { job } = assessed;
+  const reason = forced ? 'running-too-long' : 'process-gone';
+  const decided = await decide(plan, jobs.settings, { ...assessed.shown, reason, forced });
+  if (decided.isErr()) return err(decided.error);
+  if (decided.value === 'leave') return ok('left');
+  const { status: to, set } = decided.value;
+
+  // The lease before the job, as everywhere; a lease store in trouble does not stop what is overdue.
+  if (assessed.lease !== undefined && context.mode() === 'on') void (await reclaim(context, assessed.lease));
+  const { queued, running: from } = jobs.settings.statuses;
+  const written = await execute(context.session, jobs.statements.move({ job, from, to, set }), 'once');
+  if (written.isErr()) return err(written.error.message);
+  if (!changed(context.session, written.value)) return ok('changed-meanwhile');
+  context.observer.tell('job.reaped', { ...factsOf(job), reason, forced });
+  if (to === queued) context.observer.tell('job.requeued', { ...factsOf(job), by: 'reaper' });
+  return ok('reaped');
+}
+
+type Decided = 'leave' | { readonly status: string; readonly set: Part };
+
+async function decide(plan: ReapPlan, settings: JobSettings, job: DeadJob): Promise<Result<Decided, string>> {
+  const answered = await settled(async () => decided(await plan.onDead(Object.freeze(job)), settings), reasonOf);
+  return answered.isOk() ? ok(answered.value as Decided) : err(`onDead failed: ${String(answered.error)}`);
+}
+
+/** A decision in full; throws for one that cannot be carried out. */
+function decided(decision: unknown, { statuses, ...settings }: JobSettings): Decided {
+  if (decision === 'leave') return decision;
+  if (decision === 'requeue') return { status: statuses.queued, set: NOTHING };
+  if (decision === 'fail') return { status: statuses.failed, set: NOTHING };
+  if (typeof decision !== 'object' || decision === null) {
+    throw new TypeError(`onDead must answer "requeue", "fail", "leave" or { status, set }, got ${shown(decision)}`);
+  }
+  const { status, set = {} } = decision as { readonly status?: unknown; readonly set?: unknown };
+  if (typeof status !== 'string' || status === statuses.running) {
+    throw new TypeError(`onDead must answer a status other than ${shown(statuses.running)}, got ${shown(status)}`);
+  }
+  return { status, set: checkSet(set, writtenByRequeue({ ...settings, statuses })) };
+}

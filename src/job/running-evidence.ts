@@ -1,0 +1,90 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { Context } from '../context.js';
+import { reasonOf } from '../core/fail.js';
+import type { JobRecord } from '../core/job.js';
+import type { JobProcess } from '../core/job-process.js';
+import { assessRunningJob, type RunningAssessment } from '../core/reap.js';
+import type { ReapMemory, Tick } from '../core/reap-memory.js';
+import { shown } from '../core/shown.js';
+import type { Judged } from '../evidence/judge-holder.js';
+import { settled } from '../runtime/settled.js';
+import { toFound } from './found-job.js';
+import type { Jobs } from './jobs-of.js';
+import { leaseOf, leasesOf } from './lease-evidence.js';
+import { processOf } from './process-evidence.js';
+import type { ReapPlan, RunningJob } from './reaper-options.js';
+
+/** A running job with what a tick made of it. */
+export interface Assessed {
+  readonly job: JobRecord;
+  readonly shown: RunningJob;
+  readonly assessment: RunningAssessment;
+  /** Why its process could not be told, if a probe of the caller's failed. */
+  readonly probeFailed: string | undefined;
+  /** The lease on its task, where one was read. */
+  readonly lease: Judged | undefined;
+}
+
+/** Where a tick is. */
+export interface Ticking {
+  readonly context: Context;
+  readonly jobs: Jobs;
+  readonly plan: ReapPlan;
+  readonly memory: ReapMemory;
+  readonly tick: Tick;
+}
+
+/** Gathers the evidence on a page of running jobs, and decides on each. */
+export async function assessPage(ticking: Ticking, page: readonly JobRecord[]): Promise<readonly Assessed[]> {
+  const { context, plan, memory, tick } = ticking;
+  const sighted = [];
+  for (const job of page) {
+    const run = runOf(job);
+    const runningForMs = job.startedAtMs === null ? memory.seenForMs(tick, run) : job.nowMs - job.startedAtMs;
+    const shownJob: RunningJob = Object.freeze({
+      ...toFound(job),
+      startedAtMs: job.startedAtMs,
+      runningForMs,
+      row: job.row,
+    });
+    const answer = await lookUp(ticking, job, shownJob);
+    const process = answer.unwrapOr('unknown');
+    const suspicion = process === 'dead' ? memory.suspect(tick, run) : { deadTicks: 0, deadForMs: 0 };
+    sighted.push({ job, shown: shownJob, evidence: { pid: job.pid, process, runningForMs, ...suspicion }, answer });
+  }
+  const asked = sighted.filter(
+    ({ evidence }) => evidence.process === 'dead' || evidence.runningForMs > plan.limits.maxRunningMs,
+  );
+  const leases = await leasesOf(
+    context,
+    asked.map(({ job }) => job),
+  );
+  return sighted.map(({ job, shown: shownJob, evidence, answer }) => ({
+    job,
+    shown: shownJob,
+    assessment: assessRunningJob({ ...evidence, lease: leaseOf(leases, job) }, plan.limits),
+    probeFailed: answer.isErr() ? answer.error : undefined,
+    lease: leases === 'unreadable' || job.taskId === null ? undefined : leases.get(job.taskId),
+  }));
+}
+
+/** What tells one run of a job from every other. */
+function runOf({ jobId, runId, pid, started }: JobRecord): string {
+  return JSON.stringify([String(jobId), String(runId), pid, started]);
+}
+
+const ANSWERS: readonly unknown[] = ['alive', 'dead', 'unknown'] satisfies JobProcess[];
+
+async function lookUp(
+  { context, jobs, plan }: Ticking,
+  job: JobRecord,
+  shownJob: RunningJob,
+): Promise<Result<JobProcess, string>> {
+  const { probe } = plan;
+  if (probe === undefined || job.pid === null) return ok(processOf(context, jobs.settings, job));
+  const answered = await settled(() => probe(shownJob), reasonOf);
+  if (answered.isErr()) return err(`the probe failed: ${shown(answered.error)}`);
+  return ANSWERS.includes(answered.value)
+    ? ok(answered.value as JobProcess)
+    : err(`the probe must answer "alive", "dead" or "unknown", got ${shown(answered.value)}`);
+}
