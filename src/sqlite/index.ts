@@ -17,12 +17,16 @@ export interface OpenSqliteOptions {
 
 /** Statements that are kept prepared: more than the library and a busy application have. */
 const MOST_STATEMENTS = 500;
+/** How often the switch to WAL is tried, and the pause before each further try, in ms: a second in all. */
+const MOST_TRIES = 50;
+const PAUSE_MS = 10;
 
 /**
  * Opens an SQLite file as a Kysely dialect, as an orchestrator wants it: WAL, `synchronous=FULL` on this very
  * connection, a short busy timeout, and prepared statements that are kept.
  *
- * Throws what better-sqlite3 throws if the file cannot be opened.
+ * Any number of processes may open a new file at once. Throws what better-sqlite3 throws if the file cannot be
+ * opened, and `SQLITE_BUSY` if another process is in the way of WAL for longer than a second.
  *
  * @example
  * ```ts
@@ -43,15 +47,31 @@ export function openSqlite(file: string, options: OpenSqliteOptions = {}): Sqlit
       `busyTimeoutMs must be a whole number of milliseconds from 0 to 1000, got ${String(busyTimeoutMs)}`,
     );
   }
-  const database = new BetterSqlite3(file, { timeout: busyTimeoutMs });
+  const database = new BetterSqlite3(file, { timeout: PAUSE_MS });
   try {
-    database.pragma('journal_mode = wal');
+    switchToWal(database);
     database.pragma(`synchronous = ${synchronous}`);
+    database.pragma(`busy_timeout = ${busyTimeoutMs}`);
   } catch (error) {
     database.close();
     throw error;
   }
   return new SqliteDialect({ database: cached(database) });
+}
+
+/** SQLite does not wait here: of several processes that open a new file at once it refuses all but one. */
+function switchToWal(database: BetterSqlite3.Database): void {
+  const asleep = new Int32Array(new SharedArrayBuffer(4));
+  for (let tries = 1; ; tries += 1) {
+    try {
+      database.pragma('journal_mode = wal');
+      return;
+    } catch (error) {
+      const busy = error instanceof BetterSqlite3.SqliteError && error.code.startsWith('SQLITE_BUSY');
+      if (!busy || tries === MOST_TRIES) throw error;
+      Atomics.wait(asleep, 0, 0, PAUSE_MS);
+    }
+  }
 }
 
 /** Kysely prepares a statement at every call; this keeps the prepared ones, the least used leaving first. */

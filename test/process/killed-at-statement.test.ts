@@ -133,6 +133,23 @@ describe.each(scenarios)('SIGKILL at every statement of $title', (scenario) => {
   });
 });
 
+test('a counter adds up although one of its four processes is killed again and again, each time further on', async () => {
+  const file = await withSchema();
+  const workers = [1, 2, 3].map(() => start({ file: file.path }));
+  await Promise.all(workers.map((worker) => worker.call('identity')));
+  const work = workers.map((worker) => worker.call('toAndFro', { taskId: 1 }));
+  for (let statement = 2; statement <= 9; statement += 1) {
+    const victim = start({ file: file.path, killAt: { statement, when: 'after' } });
+    await expect(victim.call('toAndFro', { taskId: 1 })).rejects.toThrow('SIGKILL');
+  }
+  await Promise.all(workers.map((worker) => worker.call('enough')));
+  const done = await Promise.all(work);
+  const moves = done.reduce((sum, worker) => sum + worker.moves, 0);
+  expect(new Set(done.flatMap(({ failures }) => failures))).toEqual(new Set(['lease-busy']));
+  expect(file.account().length).toBeGreaterThanOrEqual(moves);
+  expect(file.task()).toMatchObject({ count: file.account().length });
+});
+
 describe('without the guard the same scenario goes wrong', () => {
   test('two commits: a kill between them leaves the task done and owned', async () => {
     const file = await withSchema();

@@ -65,6 +65,7 @@ export function commandsOf(setup: Setup) {
     throw new Error('no handler is running');
   };
   let longestGapMs = 0;
+  let enough = false;
   const leaseOf = (taskId: number): Lease<number, string, number> => {
     const lease = leases.get(taskId);
     if (lease === undefined) throw new Error(`no lease on task ${taskId}`);
@@ -84,6 +85,14 @@ export function commandsOf(setup: Setup) {
   return {
     identity: async () => ({ ...ownership.identity }),
     schema: () => told(ensureSchema(ownership)),
+    /** At an instant that several processes were given: opens another file, brings its schema up to date, closes it. */
+    async schemaOf({ file, atMs }: { file: string; atMs: number }) {
+      while (Date.now() < atMs);
+      const other = orchestrator({ ...setup, file });
+      const change = await told(ensureSchema(other.ownership));
+      await other.db.destroy();
+      return change;
+    },
     proceed: async () => gate.proceed(),
     /** A statement of the test's own, past the library. */
     query: async ({ text }: { text: string }) => (await sql.raw(text).execute(db)).rows,
@@ -240,18 +249,22 @@ export function commandsOf(setup: Setup) {
     },
 
     /** Moves a task to and fro, each time counting in JavaScript under the lease; busy means once more. */
-    async toAndFro({ taskId, times }: { taskId: number; times: number }) {
-      const failures = new Map<string, number>();
-      for (let done = 0; done < times; ) {
+    async toAndFro({ taskId, times = Number.POSITIVE_INFINITY }: { taskId: number; times?: number }) {
+      const failures = new Set<string>();
+      let moves = 0;
+      while (moves < times && !enough) {
         const moved = await withTransitionLease(ownership, { taskId, actor: 'monitor' }, async (held) => {
           const task = await db.selectFrom('tasks').selectAll().where('id', '=', taskId).executeTakeFirstOrThrow();
           const next = task.stage === 'deploy' ? 'done' : 'deploy';
           return held.updateStage(next, { expected: task.stage, set: { count: task.count + 1 } });
         });
-        if (moved.isOk()) done += 1;
-        else failures.set(moved.error.type, (failures.get(moved.error.type) ?? 0) + 1);
+        if (moved.isOk()) moves += 1;
+        else failures.add(moved.error.type);
       }
-      return Object.fromEntries(failures);
+      return { moves, failures: [...failures] };
+    },
+    async enough() {
+      enough = true;
     },
   };
 }

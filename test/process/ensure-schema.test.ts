@@ -1,0 +1,64 @@
+import Database from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import { type Child, start } from './children.js';
+import { firstShape, Look, newPath } from './file.js';
+
+const EIGHT = [1, 2, 3, 4, 5, 6, 7, 8];
+const rounds = 40;
+
+interface Shape {
+  readonly found: string;
+  readonly prepare: (file: Look) => void;
+  readonly change: 'created' | 'upgraded';
+  readonly tasks: readonly number[];
+}
+
+const shapes: readonly Shape[] = [
+  { found: 'no file at all', prepare: () => undefined, change: 'created', tasks: [] },
+  {
+    found: 'a lease table of the first shape',
+    prepare: (file) =>
+      file.run(`${firstShape}; insert into transition_lease (task_id, owner) values (7, 'monitor'), (8, 'reaper')`),
+    change: 'upgraded',
+    tasks: [7, 8],
+  },
+];
+
+describe('eight processes at once', () => {
+  test.each(shapes)(
+    `openSqlite and ensureSchema on $found, ${rounds} rounds: one has $change it, nobody fails`,
+    async (shape) => {
+      const children: Child[] = EIGHT.map(() => start({ file: newPath(), busyTimeoutMs: 0 }));
+      await Promise.all(children.map((child) => child.call('identity')));
+      for (let round = 1; round <= rounds; round += 1) {
+        const path = newPath();
+        if (shape.tasks.length > 0) shape.prepare(new Look(path));
+        const argument = { file: path, atMs: Date.now() + 3 };
+        const answers = await Promise.all(children.map((child) => child.call('schemaOf', argument)));
+        const changes = answers.map((answer) => ('ok' in answer ? answer.ok : answer.err));
+        expect(changes.filter((change) => change !== 'unchanged')).toEqual([shape.change]);
+        const leases = new Look(path).leases() as { task_id: number }[];
+        expect(leases.map(({ task_id }) => task_id)).toEqual(shape.tasks);
+      }
+    },
+  );
+});
+
+test('a writer of the first shape fails loudly after the upgrade', async () => {
+  const path = newPath();
+  const file = new Look(path);
+  shapes[1]?.prepare(file);
+  expect(await start({ file: path }).call('schema')).toEqual({ ok: 'upgraded' });
+  expect(() => file.run(`insert into transition_lease (task_id, owner) values (9, 'monitor')`)).toThrow('NOT NULL');
+});
+
+test('openSqlite: says that the file is busy when somebody is in its way for longer than a second', async () => {
+  const path = newPath();
+  const inTheWay = new Database(path);
+  inTheWay.exec('begin exclusive');
+  const child = start({ file: newPath() });
+  const asked = performance.now();
+  await expect(child.call('schemaOf', { file: path, atMs: 0 })).rejects.toThrow('SQLITE_BUSY');
+  expect(performance.now() - asked).toBeGreaterThan(500);
+  inTheWay.close();
+});
