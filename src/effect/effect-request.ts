@@ -45,7 +45,7 @@ export type ProbeAnswer = 'applied' | 'not-applied' | 'unknown';
 export type Probe<S extends Shape = Shape> = (question: ProbeQuestion<S>) => ProbeAnswer | Promise<ProbeAnswer>;
 
 /** One irreversible step. */
-export interface EffectRequest<S extends Shape, V extends Json | void> {
+export interface EffectRequest<S extends Shape = Shape, V extends Json | void = Json | void> {
   /** Which effect: `merge_pr`. At most 255 bytes. */
   readonly effect: string;
   /**

@@ -10,7 +10,7 @@ import type { EffectStatements } from '../sql/effect-statements.js';
 import { changed, execute } from '../sql/execute.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { checkRequest, journalOf } from './effect-request.js';
-import { effectFacts, readEffect, writeEffect } from './journal.js';
+import { effectFacts, readEffect } from './journal.js';
 
 /** What an operator saw in the outside system. */
 export interface ResolveEffectRequest<S extends Shape> {
@@ -121,21 +121,12 @@ async function resolve(
 
 /** Writes what the operator saw over exactly the start that was read; false if that is no longer there. */
 async function writeOutcome(
-  context: Context,
+  { session }: Context,
   effects: EffectStatements,
   { taskId, effect, key, outcome, result }: Resolving,
   claim: string,
 ): Promise<Result<boolean, StoreFailure>> {
   const seen = { taskId, effect, key, claim };
-  if (outcome === 'applied') {
-    const marked = await writeEffect(
-      context,
-      effects,
-      { ...seen, state: 'applied' },
-      effects.mark({ ...seen, result }),
-    );
-    return marked.map(({ took }) => took);
-  }
-  const struck = await execute(context.session, effects.strike(seen));
-  return struck.map((answer) => changed(context.session, answer) || answer.repeated);
+  const query = outcome === 'applied' ? effects.mark({ ...seen, result }) : effects.strike(seen);
+  return (await execute(session, query)).map((answer) => changed(session, answer) || answer.repeated);
 }
