@@ -5,6 +5,7 @@ import { keeping, locked } from './keeping.js';
 import { many } from './many.js';
 import { operation } from './operation.js';
 import { provisional } from './provisional.js';
+import { registry } from './registry.js';
 import { release } from './release.js';
 
 prove('acquisition', acquisition);
@@ -15,3 +16,4 @@ prove('keeping', keeping);
 prove('keeping beside locked rows', locked);
 prove('closing', closing);
 prove('operation', operation);
+prove('the registry', registry);
