@@ -41,13 +41,15 @@ export type {
   TestStore,
 } from './store/store.js';
 export { type CrashReport, crashEverywhere, type Difference } from './suite/crash-everywhere.js';
+export type { RuleId } from './suite/dialect-rules.js';
+export { dialectSuite, type DialectSuiteOptions } from './suite/dialect-suite.js';
 export { type HandlerSuiteOptions, handlerSuite, type StageHandler, type StageMachine } from './suite/handler-suite.js';
 export type { SqlMutant } from './suite/mutate-sql.js';
 export type { Level, Runner } from './suite/runner.js';
 export { type MutationBounds, type MutationReport, sqlMutants } from './suite/sql-mutants.js';
 export type { Failures, FaultKind, Faults, Restarts } from './world/faults.js';
 export { type Finding, type Invariant, invariant } from './world/invariant.js';
-export type { Process, ProcessClock, ProcessMain } from './world/process.js';
+export type { Ported, Process, ProcessClock, ProcessMain } from './world/process.js';
 export type { Check, Scenario } from './world/scenario.js';
 export type { CreateOwnership, SimulatedOwnershipOptions } from './world/simulated-ownership.js';
 export type { Fact, Operation, Point, ProcessView, World } from './world/view.js';

@@ -83,7 +83,9 @@ describe('explore', () => {
       },
     });
     assertHolds(report);
-    expect(report.faultsMet).toMatchObject({ crashes: expect.any(Number), restarts: expect.any(Number) });
+    expect(Math.min(report.faultsMet.crashes, report.faultsMet.restarts, report.faultsMet.clockJumps)).toBeGreaterThan(
+      0,
+    );
     expect(report.states).toBeGreaterThan(1_000);
   });
 

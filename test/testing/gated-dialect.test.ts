@@ -51,7 +51,7 @@ describe('gatedDialect', () => {
       },
     };
     const driver = gatedDialect(inner, recording().gate).createDriver();
-    expect(driver.savepoint).toBeUndefined();
+    expect('savepoint' in driver).toBe(false);
   });
 
   test('can withhold an answer though the statement ran', async () => {

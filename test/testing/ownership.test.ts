@@ -110,10 +110,10 @@ describe('Process.createOwnership', () => {
     const traces = new Set<boolean>();
     const main = async (process: Process<Tables>) => {
       const ownership = process.createOwnership({ tasks, lease: { ttlMs: 9_000, renewEveryMs: 3_000 } });
-      await withTransitionLease(ownership, { taskId: 1, actor: 'monitor' }, async () => {
+      void (await withTransitionLease(ownership, { taskId: 1, actor: 'monitor' }, async () => {
         await process.work();
         await process.work();
-      });
+      }));
     };
     const report = await explore(store, {
       ...seeded,

@@ -5,6 +5,7 @@ import {
   handlerSuite,
   invariant,
   memoryStore,
+  type Ported,
   type Process,
   type Runner,
   sqliteFileStore,
@@ -149,7 +150,7 @@ describe('handlerSuite', () => {
         initial: 'charge',
         final: ['done'],
         handlers: {
-          charge: async (_process: Process, task: number, { bank }: { bank: Bank }) => {
+          charge: async (_process: Process, task: number, { bank }: { bank: Ported<Bank> }) => {
             await bank.charge(task);
             return 'done';
           },
@@ -177,7 +178,7 @@ describe('handlerSuite', () => {
         name,
         await run().then(
           () => 'passes',
-          (error: unknown) => String((error as { violated: string }).violated),
+          (error: unknown) => (error as { violated: string }).violated,
         ),
       );
     for (const end of endings) await end();

@@ -1,17 +1,18 @@
 import type { AnyTables, Awaitable, TestStore } from '../store/store.js';
 import type { Faults } from '../world/faults.js';
 import { invariant } from '../world/invariant.js';
-import type { Process, ProcessMain } from '../world/process.js';
+import type { Ported, Process, ProcessMain } from '../world/process.js';
 import type { Scenario } from '../world/scenario.js';
 import type { World } from '../world/view.js';
-import { drive, handlerTable } from './drive.js';
+import { drive, theTask } from './drive.js';
 import { afterAll, boundsOf, define, examine, type Level, type Runner } from './runner.js';
+import { openForSuite, seedTasks, stageOf } from './suite-tables.js';
 
 /** One handler: does what its stage demands, and answers the next stage. */
 export type StageHandler<S extends string, Outside, DB> = (
   process: Process<DB>,
   task: number,
-  outside: Outside,
+  outside: { readonly [Name in keyof Outside]: Ported<Outside[Name]> },
 ) => Promise<S>;
 
 /** The stages of a task, and the handlers that move it through them. */
@@ -82,7 +83,7 @@ export function handlerSuite<S extends string, Outside extends Record<string, ob
   const cases = options.faults === undefined ? everyFault : { 'the given faults': options.faults };
   let opened: Promise<TestStore<DB>> | undefined;
   const store = () => {
-    opened ??= Promise.resolve(options.store()).then((made) => handlerTable.open(made));
+    opened ??= Promise.resolve(options.store()).then((made) => openForSuite(made));
     return opened;
   };
   runner.describe('stage handlers', () => {
@@ -107,13 +108,13 @@ function scenarioOf<S extends string, Outside extends Record<string, object>, DB
     faults,
     setup: async ({ store }) => {
       outside = (options.outside?.() ?? {}) as Outside;
-      await handlerTable.seed(store, machine.initial);
+      await seedTasks(store, { [theTask]: machine.initial });
     },
     outside: () => outside,
     invariant: invariant<DB>('the invariant of the handlers', (world) => options.invariant?.(outside, world)),
     eventually: [
       invariant<DB>('the task gets to a final stage', (world) => {
-        const stage = handlerTable.stageIn(world);
+        const stage = stageOf(world, theTask);
         return (machine.final as readonly string[]).includes(stage) || `it stays at ${stage}`;
       }),
       invariant<DB>('what the handlers promise in the end', (world) => options.eventually?.(outside, world)),

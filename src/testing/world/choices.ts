@@ -1,9 +1,11 @@
+import { expiriesIn } from './expiries.js';
 import type { Budget, Faults } from './faults.js';
 import type { Incarnation } from './incarnation.js';
 import type { Choice, Parked } from './parked.js';
+import type { Simulation } from './simulation.js';
 
 /** What the list of choices is made from. */
-export interface Moment {
+interface Moment {
   readonly incarnations: readonly Incarnation[];
   readonly budget: Budget;
   readonly faults: Faults;
@@ -17,8 +19,23 @@ export interface Moment {
   readonly expiries: () => readonly number[];
 }
 
+/** The choices of a world at this moment. */
+export function choicesOf<DB>(world: Simulation<DB>): Choice[] {
+  return choicesAt({
+    incarnations: world.processes,
+    budget: world.budget,
+    faults: world.scenario.faults ?? {},
+    failed: () => world.store.errors.failed(),
+    nowMs: world.nowMs,
+    version: world.version,
+    diskIsFull: world.diskIsFull,
+    last: world.last,
+    expiries: () => world.scenario.expiries?.(world) ?? expiriesIn(world.snapshot),
+  });
+}
+
 /** Everything that may happen next, in a stable order: going on, then faults of statements, lives, clock and disk. */
-export function choicesAt(moment: Moment): Choice[] {
+function choicesAt(moment: Moment): Choice[] {
   const { budget, incarnations } = moment;
   const ready = readyPoints(moment);
   const choices: Choice[] = ready.map((parked) => ({ kind: 'step', id: `s${idOf(parked)}`, parked }));

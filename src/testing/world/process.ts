@@ -35,7 +35,7 @@ export interface Process<DB = AnyTables> {
   /** Makes an ownership wired to this process; takes what you pass to `createTransitionOwnership`, without `db`. */
   readonly createOwnership: CreateOwnership<DB>;
   /** A number from 0 up to but not including 1; the same in every run of one schedule. */
-  random(): number;
+  readonly random: () => number;
   /**
    * Does one thing outside the database (an HTTP call, a file, a mail) as one indivisible step.
    *
@@ -46,21 +46,28 @@ export interface Process<DB = AnyTables> {
    * await process.effect('POST /charge', () => bank.charge(order));
    * ```
    */
-  effect<T>(label: string, run: () => Awaitable<T>): Promise<T>;
+  readonly effect: <T>(label: string, run: () => Awaitable<T>) => Promise<T>;
   /** Wraps a client so that each call of one of its methods is such an effect, named `label.method`. */
-  port<T extends object>(label: string, client: T): T;
+  readonly port: <T extends object>(label: string, client: T) => Ported<T>;
   /**
    * A moment of the process's own work, which touches nothing.
    *
    * Put one between operations: without it the next call is glued to the answer of the last, and a whole class of
    * stale writers hides.
    */
-  work(label?: string): Promise<void>;
+  readonly work: (label?: string) => Promise<void>;
   /** Notes a fact for the invariants; the code under test never sees it. */
-  ghost(fact: Readonly<Record<string, unknown>>): void;
+  readonly ghost: (fact: Readonly<Record<string, unknown>>) => void;
   /** Runs one operation of the history that `checkLinearizable` judges. If it throws or dies, its outcome is unknown. */
-  op<O>(input: unknown, run: () => Promise<O>): Promise<O>;
+  readonly op: <O>(input: unknown, run: () => Promise<O>) => Promise<O>;
 }
+
+/** A client of which each method has become a step: it answers later, whatever it answered before. */
+export type Ported<T> = {
+  readonly [Member in keyof T]: T[Member] extends (...params: infer Params) => infer Answer
+    ? (...params: Params) => Promise<Awaited<Answer>>
+    : T[Member];
+};
 
 /** What a scenario runs as one process. */
 export type ProcessMain<DB = AnyTables> = (process: Process<DB>) => Promise<unknown>;

@@ -1,6 +1,5 @@
 import type { Row, Snapshot, TestStore } from '../store/store.js';
-import { choicesAt } from './choices.js';
-import { expiriesIn } from './expiries.js';
+import { choicesOf } from './choices.js';
 import { type Budget, budgetOf } from './faults.js';
 import { emptyFootprint, type Footprint } from './footprint.js';
 import type { Incarnation } from './incarnation.js';
@@ -129,19 +128,7 @@ export class Simulation<DB> implements World<DB> {
   }
 
   /** What may happen next. */
-  choices(): Choice[] {
-    return choicesAt({
-      incarnations: this.processes,
-      budget: this.budget,
-      faults: this.scenario.faults ?? {},
-      failed: () => this.store.errors.failed(),
-      nowMs: this.nowMs,
-      version: this.version,
-      diskIsFull: this.diskIsFull,
-      last: this.last,
-      expiries: () => this.scenario.expiries?.(this) ?? expiriesIn(this.snapshot),
-    });
-  }
+  choices = (): Choice[] => choicesOf(this);
 
   /** Lets one thing happen, then checks what must hold after every step. */
   async take(choice: Choice): Promise<void> {

@@ -4,7 +4,7 @@ import type { Ports } from '../../port/ports.js';
 import { gatedDialect } from '../store/gated-dialect.js';
 import type { TestConnection } from '../store/store.js';
 import { type Incarnation, never } from './incarnation.js';
-import type { Process, ProcessClock } from './process.js';
+import type { Ported, Process, ProcessClock } from './process.js';
 import { ownershipMaker } from './simulated-ownership.js';
 import type { Simulation } from './simulation.js';
 
@@ -113,7 +113,7 @@ function portsOf<DB>(
 function portTo<T extends object>(
   client: T,
   step: (method: string, params: readonly unknown[], run: () => unknown) => Promise<unknown>,
-): T {
+): Ported<T> {
   return new Proxy(client, {
     get(target, member) {
       const value: unknown = Reflect.get(target, member);
@@ -121,5 +121,5 @@ function portTo<T extends object>(
       const call = value as (...params: unknown[]) => unknown;
       return (...params: unknown[]) => step(String(member), params, () => call.apply(target, params));
     },
-  });
+  }) as Ported<T>;
 }
