@@ -60,7 +60,15 @@ export {
   type Verdict,
   type VerdictReason,
 } from './core/verdict.js';
-export type { Classified, Dialect, Fragment, SchemaLock, SwappedTables, TimeFormat } from './dialect/dialect.js';
+export type {
+  Classified,
+  Dialect,
+  Fragment,
+  NamedTable,
+  SchemaLock,
+  SwappedTables,
+  TimeFormat,
+} from './dialect/dialect.js';
 export type { DialectName } from './dialect/infer.js';
 export { mysqlDialect } from './dialect/mysql.js';
 export { postgresDialect } from './dialect/postgres.js';
@@ -124,6 +132,8 @@ export type { ClaimEntry, ClaimRegistry } from './port/claim-registry.js';
 export type { Clock, ScheduledCall } from './port/clock.js';
 export type { ProcessTable } from './port/process-table.js';
 export type { Randomness } from './port/randomness.js';
+export { type RecoveryReport, type RecoveryRequest, recoverOnStartup } from './recovery/recover-on-startup.js';
+export type { UnfinishedTransition, UnfinishedTransitions } from './recovery/unfinished-transitions.js';
 export type { Listener } from './runtime/observer.js';
 export { ensureSchema, type SchemaChange } from './schema/ensure-schema.js';
 export type {

@@ -56,10 +56,15 @@ export function requeueRunningJobs<S extends ShapeWithJobs>(
   const jobs = jobsOf(context, 'requeueRunningJobs');
   checkRequest('request', request);
   const { owners } = request;
-  if (owners !== 'all' && owners !== 'dead-only') {
-    throw new RangeError(`owners must be "all" or "dead-only", got ${shown(owners)}`);
-  }
+  checkOwners('owners', owners);
   return new ResultAsync(requeueRunning(context, jobs, owners)) as ResultAsync<RequeueReport<S>, StoreFailure>;
+}
+
+/** Refuses anything but the two answers. */
+export function checkOwners(name: string, owners: unknown): asserts owners is RequeueOwners {
+  if (owners !== 'all' && owners !== 'dead-only') {
+    throw new RangeError(`${name} must be "all" or "dead-only", got ${shown(owners)}`);
+  }
 }
 
 /** Running jobs in one page. */

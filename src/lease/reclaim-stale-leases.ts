@@ -20,6 +20,8 @@ export interface ReclaimReport {
   readonly reclaimed: readonly Reclaimed[];
   /** The holders that it left: alive, unknown, or changed while it looked. */
   readonly kept: readonly Holder[];
+  /** Dead holders whose DELETE failed: the next pass looks at them again. */
+  readonly skipped: readonly Holder[];
 }
 
 /** Which leases to look at. */
@@ -30,13 +32,20 @@ export interface ReclaimOptions<S extends Shape> {
   readonly taskIds?: readonly S['taskId'][];
 }
 
-const EMPTY: ReclaimReport = Object.freeze({ reclaimed: Object.freeze([]), kept: Object.freeze([]) });
+const EMPTY: ReclaimReport = Object.freeze({
+  reclaimed: Object.freeze([]),
+  kept: Object.freeze([]),
+  skipped: Object.freeze([]),
+});
 
 /**
  * Deletes the leases of dead owners, exactly those that were judged; safe in any number of processes at once.
  *
  * Does nothing unless the mode is `on`: under `draining` nothing is reclaimed, under `off` the table is not
  * looked at.
+ *
+ * Fails with `store-failure` if the leases cannot be read or the connection is lost; another DELETE that fails
+ * is only skipped.
  */
 export function reclaimStaleLeases<S extends Shape>(
   ownership: TransitionOwnership<S>,
@@ -65,14 +74,17 @@ export async function reclaimStale(
   if (read.isErr()) return err(read.error);
   const reclaimed: Reclaimed[] = [];
   const kept: Holder[] = [];
+  const skipped: Holder[] = [];
   for (const judged of read.value) {
     const { holder, judgement } = judged;
     const deleted = context.covers({ taskId: holder.taskId, context: undefined })
       ? await reclaim(context, judged)
       : ok(false);
-    if (deleted.isErr()) return err(deleted.error);
-    if (deleted.value) reclaimed.push(Object.freeze({ ...holder, ...judgement }));
+    if (deleted.isErr()) {
+      if (deleted.error.kind === 'connection') return err(deleted.error);
+      skipped.push(holder);
+    } else if (deleted.value) reclaimed.push(Object.freeze({ ...holder, ...judgement }));
     else kept.push(holder);
   }
-  return ok(Object.freeze({ reclaimed, kept }));
+  return ok(Object.freeze({ reclaimed, kept, skipped }));
 }

@@ -1,0 +1,137 @@
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { type Context, contextOf } from '../context.js';
+import type { StoreFailure } from '../core/failure.js';
+import type { Holder } from '../core/holder.js';
+import { MAX_LIMIT } from '../core/limit.js';
+import { checkProbes, type Probes } from '../effect/assess-transition.js';
+import { type AnyProbe, checkRequest } from '../effect/effect-request.js';
+import { jobsOf } from '../job/jobs-of.js';
+import { checkOwners, type RequeueOwners, type RequeueReport, requeueRunning } from '../job/requeue-running-jobs.js';
+import { type SanitizeReport, sanitizeQueued } from '../job/sanitize-impossible-queued.js';
+import { type Reclaimed, reclaimStale } from '../lease/reclaim-stale-leases.js';
+import type { Shape, ShapeWithJobs } from '../shape.js';
+import type { TransitionOwnership } from '../transition-ownership.js';
+import { type UnfinishedTransitions, unfinishedTransitions } from './unfinished-transitions.js';
+
+/** How to recover. */
+export interface RecoveryRequest<S extends Shape> {
+  /**
+   * Whose running jobs go back to the queue: `'dead-only'` those of provably dead processes; `'all'` every one,
+   * for a deployment of a single process only: a second one would lose the jobs that it is running. Must be
+   * given with the option `jobs`, and says nothing without it.
+   */
+  readonly jobs: RequeueOwners;
+  /** Asked about effects that were started and are not known to be applied. Default: none, and they are held. */
+  readonly probes?: Probes<S> | undefined;
+}
+
+/** What a recovery did, and what is left to do. */
+export interface RecoveryReport<S extends Shape = Shape> extends UnfinishedTransitions<S> {
+  /** The jobs that went back to the queue, and those that did not; `null` without the option `jobs`. */
+  readonly jobs: S extends ShapeWithJobs ? RequeueReport<S> : null;
+  /** The impossible queued jobs that were repaired; `null` without the option `jobs`. */
+  readonly sanitized: S extends ShapeWithJobs ? SanitizeReport<S> : null;
+  /** The leases of dead owners that were deleted. */
+  readonly reclaimed: readonly Reclaimed[];
+  /** Leases of dead owners that could not be deleted. */
+  readonly skipped: readonly Holder[];
+  /** True if nothing was skipped: every row that could be recovered was. */
+  readonly complete: boolean;
+}
+
+/**
+ * Recovers what earlier processes left behind: call it at a start, before any new work is taken.
+ *
+ * In this order: running jobs of dead processes go back to the queue; impossible queued jobs are repaired; the
+ * leases of dead owners are deleted; the transitions whose effects are unfinished are listed, each with what to
+ * do about it: `redrive` (run its handler again), `converge` (the same: what was applied is not applied again),
+ * or `hold` (a person looks, and tells by `resolveEffect`). Steps without their option do nothing.
+ *
+ * A row that fails does not stop the others: it is reported as skipped. Each write is a compare-and-swap on what
+ * was seen, so recovery may be killed anywhere and run again, and in several processes at once, except with
+ * `jobs: 'all'`. A second run changes nothing more; what is to be redriven, converged or held stays listed until
+ * somebody did it. Probes are asked one after the other.
+ *
+ * Fails with `store-failure` if a step could not be done as a whole; the others were still tried. Take no new
+ * work then. Throws `TypeError` on an ownership made by `using(trx)`.
+ *
+ * @example
+ * ```ts
+ * import { recoverOnStartup } from 'transition-ownership';
+ * import { ownership } from './setup.js';
+ *
+ * const recovered = await recoverOnStartup(ownership, { jobs: 'dead-only' });
+ * if (recovered.isErr()) throw new Error(recovered.error.message);
+ * const { transitions } = recovered.value;
+ * const held = transitions.filter(({ decision }) => decision === 'hold'); // for a person; the others run again
+ * ```
+ */
+export function recoverOnStartup<S extends Shape>(
+  ownership: TransitionOwnership<S>,
+  request: RecoveryRequest<NoInfer<S>>,
+): ResultAsync<RecoveryReport<S>, StoreFailure> {
+  const context = contextOf(ownership);
+  if (context.session.inTransaction) {
+    throw new TypeError('recoverOnStartup needs the ownership itself, not one made by using(trx)');
+  }
+  checkRequest(request);
+  const { jobs, probes } = request;
+  if (context.jobs !== undefined || jobs !== undefined) checkOwners('jobs', jobs);
+  checkProbes(probes);
+  return new ResultAsync(recover(context, jobs, probes)) as unknown as ResultAsync<RecoveryReport<S>, StoreFailure>;
+}
+
+const NOTHING_UNFINISHED: UnfinishedTransitions = Object.freeze({
+  transitions: Object.freeze([]),
+  underWay: Object.freeze([]),
+});
+
+/** A report before it is known whether the ownership has jobs. */
+type Recovered = Omit<RecoveryReport, 'jobs' | 'sanitized'> & {
+  readonly jobs: RequeueReport | null;
+  readonly sanitized: SanitizeReport | null;
+};
+
+/** A step that is not for this ownership. */
+const NONE: Result<null, StoreFailure> = ok(null);
+
+async function recover(
+  context: Context,
+  owners: RequeueOwners,
+  probes: Readonly<Record<string, AnyProbe>> | undefined,
+): Promise<Result<Recovered, StoreFailure>> {
+  const { effects } = context;
+  const jobs = context.jobs === undefined ? undefined : jobsOf(context, 'recoverOnStartup');
+  const requeued = jobs === undefined ? NONE : await requeueRunning(context, jobs, owners);
+  const sanitized = jobs === undefined ? NONE : await sanitizeQueued(context, jobs);
+  const reclaimed = await reclaimStale(context, MAX_LIMIT);
+  const unfinished =
+    effects === undefined ? ok(NOTHING_UNFINISHED) : await unfinishedTransitions(context, effects, probes);
+
+  const failures = [requeued, sanitized, reclaimed, unfinished].flatMap((step) => (step.isErr() ? [step.error] : []));
+  const [doneJobs, doneSanitizing] = [requeued.unwrapOr(null), sanitized.unwrapOr(null)];
+  const doneReclaiming = reclaimed.unwrapOr({ reclaimed: [], kept: [], skipped: [] });
+  const { transitions, underWay } = unfinished.unwrapOr(NOTHING_UNFINISHED);
+  const skipped =
+    (doneJobs?.skipped.length ?? 0) + (doneSanitizing?.skipped.length ?? 0) + doneReclaiming.skipped.length;
+  context.observer.tell('recovery.finished', {
+    requeued: doneJobs?.requeued.length ?? 0,
+    sanitized: doneSanitizing?.sanitized.length ?? 0,
+    reclaimed: doneReclaiming.reclaimed.length,
+    held: transitions.filter(({ decision }) => decision === 'hold').length,
+    failed: skipped + failures.length,
+  });
+  const [failure] = failures;
+  if (failure !== undefined) return err(failure);
+  return ok(
+    Object.freeze({
+      jobs: doneJobs,
+      sanitized: doneSanitizing,
+      reclaimed: doneReclaiming.reclaimed,
+      skipped: doneReclaiming.skipped,
+      transitions,
+      underWay,
+      complete: skipped === 0,
+    }),
+  );
+}

@@ -1,0 +1,65 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { Context } from '../context.js';
+import type { EffectRecord } from '../core/effect.js';
+import type { StoreFailure } from '../core/failure.js';
+import type { IdValue } from '../core/id.js';
+import { MAX_LIMIT } from '../core/limit.js';
+import { type Assessment, assessEffects } from '../effect/assess-transition.js';
+import type { AnyProbe } from '../effect/effect-request.js';
+import { readJudgedOf } from '../evidence/read-holder.js';
+import type { Shape } from '../shape.js';
+import { readEffectRow } from '../sql/effect-rows.js';
+import type { EffectStatements } from '../sql/effect-statements.js';
+import { execute } from '../sql/execute.js';
+
+/** A transition that was broken off in an effect; of its effects those that are unfinished. */
+export interface UnfinishedTransition<S extends Shape = Shape> extends Assessment {
+  /** The task. */
+  readonly taskId: S['taskId'];
+}
+
+/** The transitions with unfinished effects. */
+export interface UnfinishedTransitions<S extends Shape = Shape> {
+  /** Those that nobody is in the middle of, in the order of their tasks. */
+  readonly transitions: readonly UnfinishedTransition<S>[];
+  /** The tasks of those whose owner lives, or may live: they are its own to finish. */
+  readonly underWay: readonly S['taskId'][];
+}
+
+/** Lists the transitions with unfinished effects, and asks the probes of those that nobody is in the middle of. */
+export async function unfinishedTransitions(
+  context: Context,
+  effects: EffectStatements,
+  probes: Readonly<Record<string, AnyProbe>> | undefined,
+): Promise<Result<UnfinishedTransitions, StoreFailure>> {
+  const read = await execute(context.session, effects.readUnfinished({ limit: MAX_LIMIT }));
+  if (read.isErr()) return err(read.error);
+  const byTask = new Map<IdValue, EffectRecord[]>();
+  for (const row of read.value.rows) {
+    const record = readEffectRow(row, context.settings.taskIdType);
+    byTask.set(record.taskId, [...(byTask.get(record.taskId) ?? []), record]);
+  }
+  const owned = await ownedOf(context, [...byTask.keys()]);
+  if (owned.isErr()) return err(owned.error);
+
+  const transitions: UnfinishedTransition[] = [];
+  for (const [taskId, records] of byTask) {
+    if (owned.value.has(taskId)) continue;
+    const assessable = records.map((record) => ({ taskId, effect: record.effect, key: record.key, record }));
+    transitions.push(Object.freeze({ taskId, ...(await assessEffects(context, assessable, probes)) }));
+  }
+  return ok({ transitions, underWay: [...owned.value] });
+}
+
+/** Those of the tasks whose owner is not proved dead; nobody's where the library does not guard. */
+async function ownedOf(
+  context: Context,
+  taskIds: readonly IdValue[],
+): Promise<Result<ReadonlySet<IdValue>, StoreFailure>> {
+  if (taskIds.length === 0 || context.mode() === 'off') return ok(new Set());
+  const read = await readJudgedOf(context, taskIds);
+  return read.map((all) => {
+    const alive = all.filter(({ judgement }) => judgement.verdict !== 'dead');
+    return new Set(alive.map(({ holder }) => holder.taskId));
+  });
+}
