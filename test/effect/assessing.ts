@@ -23,7 +23,7 @@ async function brokenOff(rig: Rig) {
 /** What is told of a transition that was broken off, and counted of all. */
 export const assessing: Proofs = {
   'assessTransition tells a task without effects to be driven again: it was never started': async (rig) => {
-    const { own } = await begin(rig.start('a'));
+    const { own } = await brokenOff(rig);
     expect(await ok(assessTransition(own, 2))).toEqual({ decision: 'redrive', effects: [] });
   },
 

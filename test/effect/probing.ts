@@ -2,7 +2,7 @@ import { NotApplied, type ProbeAnswer, releaseLease, runEffect } from 'transitio
 import { expect } from 'vitest';
 import { err, ok, type Proofs } from '../rig/proofs.js';
 import type { Rig } from '../rig/rig.js';
-import { begin, journal, take } from './outside.js';
+import { begin, journal, journalled, TAKE_OVER, take } from './outside.js';
 
 /** An effect that one process started and did not finish; another holds the task now. */
 async function brokenOff(rig: Rig) {
@@ -156,6 +156,64 @@ export const probing: Proofs = {
     expect(asked[1]).toBe(77);
     expect(outside.applied).toEqual([]);
     expect(journal(rig)).toMatchObject([{ claim: 'another', state: 'started' }]);
+  },
+
+  'taking over is fenced: a lease that another took while the start was written takes nothing over': async (rig) => {
+    const { b, own, lease, outside } = await brokenOff(rig);
+    const before = journal(rig);
+    const other = await journalled(rig.start('c'));
+    b.wire.meanwhile(TAKE_OVER, async (run) => {
+      rig.run('delete from transition_lease');
+      await take(other);
+      await run();
+    });
+    const probe = outside.look;
+    expect(await err(runEffect(own, lease, outside.merging({ probe })))).toMatchObject({
+      type: 'lease-lost',
+      reason: 'superseded',
+    });
+    expect(outside.applied).toEqual([]);
+    expect(journal(rig)).toEqual(before);
+  },
+
+  'taking over is written only while the database says that the lease has the time': async (rig) => {
+    const { b, own, lease, outside } = await brokenOff(rig);
+    b.wire.meanwhile(TAKE_OVER, async (run) => {
+      rig.time.databaseMs += 25_000;
+      await run();
+    });
+    const probe = outside.look;
+    expect(await err(runEffect(own, lease, outside.merging({ probe })))).toMatchObject({ type: 'not-enough-time' });
+    expect(outside.applied).toEqual([]);
+  },
+
+  'a mark compares: a start that another made while the probe was asked is asked about again': async (rig) => {
+    const { own, lease, outside } = await brokenOff(rig);
+    let asked = 0;
+    const probe = (): ProbeAnswer => {
+      asked += 1;
+      if (asked > 1) return 'unknown';
+      rig.run(`update transition_effect set claim = 'another'`);
+      return 'applied';
+    };
+    expect(await err(runEffect(own, lease, outside.merging({ probe })))).toMatchObject({ type: 'effect-unknown' });
+    expect(journal(rig)).toMatchObject([{ claim: 'another', state: 'started' }]);
+  },
+
+  'a mark of what was never started gives way to a start that came meanwhile': async (rig) => {
+    const { own, lease, outside } = await brokenOff(rig);
+    let asked = 0;
+    const probe = (): ProbeAnswer => {
+      asked += 1;
+      if (asked > 1) return 'unknown';
+      rig.run(`update transition_effect set key = 'other', claim = 'another'`);
+      return 'applied';
+    };
+    expect(await err(runEffect(own, lease, outside.merging({ key: 'other', probe })))).toMatchObject({
+      type: 'effect-unknown',
+    });
+    expect(asked).toBe(2);
+    expect(journal(rig)).toMatchObject([{ key: 'other', claim: 'another', state: 'started' }]);
   },
 
   'an answer of the probe is not written over what the owner wrote meanwhile': async (rig) => {

@@ -112,11 +112,20 @@ export const running: Proofs = {
     expect(outside.applied).toHaveLength(2);
   },
 
-  'runEffect tells effects of different letter case and with trailing spaces apart': async (rig) => {
+  'runEffect tells effects of different names, letter case and trailing spaces apart': async (rig) => {
     const a = rig.start('a');
     const { own, lease, outside } = await begin(a);
-    for (const key of ['x', 'X', 'x ', ' x']) await ok(runEffect(own, lease, outside.merging({ key })));
-    expect(outside.applied).toHaveLength(4);
+    const names = ['x', 'X', 'x ', ' x'];
+    for (const name of names) await ok(runEffect(own, lease, outside.merging({ key: name })));
+    for (const name of names) await ok(runEffect(own, lease, outside.merging({ effect: name })));
+    expect(outside.applied).toHaveLength(8);
+  },
+
+  'effects of different tasks are told apart': async (rig) => {
+    const a = rig.start('a');
+    const { own, lease, outside } = await begin(a);
+    await ok(runEffect(own, lease, outside.merging()));
+    expect(await ok(runEffect(own, await take(own, 2), outside.merging()))).toMatchObject({ status: 'applied' });
   },
 
   'runEffect renews the lease before the start is written': async (rig) => {
@@ -286,6 +295,17 @@ export const running: Proofs = {
     expect(journal(rig)).toEqual([]);
     expect(a.told('effect.unknown')).toEqual([]);
     expect(await ok(runEffect(own, lease, outside.merging()))).toMatchObject({ status: 'applied' });
+  },
+
+  'an apply that did nothing does not strike what somebody knows to be applied': async (rig) => {
+    const a = rig.start('a');
+    const { own, lease, outside } = await begin(a);
+    const apply = () => {
+      rig.run(`update transition_effect set state = 'applied', result = 'null'`);
+      throw new NotApplied('it was merged by hand');
+    };
+    expect(await err(runEffect(own, lease, outside.merging({ apply })))).toMatchObject({ type: 'effect-failed' });
+    expect(await ok(runEffect(own, lease, outside.merging()))).toMatchObject({ status: 'already-applied' });
   },
 
   'NotApplied of another copy of the package is recognised, and nothing that only looks like it': async (rig) => {
