@@ -14,5 +14,7 @@ export function rowMissing({ session }: Context, holding: Holding, holder: Holde
   const { taskId, fencingToken, entry } = holding.facts;
   const proves = !session.inTransaction && !(entry.provisional && holder === null);
   const found = holder === null ? ({ reason: 'gone' } as const) : ({ reason: 'superseded', holder } as const);
-  return proves ? holding.lose(found.reason, found.holder) : leaseLost({ taskId, fencingToken, ...found });
+  const recorded = proves ? holding.lose(found.reason, found.holder) : undefined;
+  // What is seen now says more than what was feared before.
+  return recorded?.reason === found.reason ? recorded : leaseLost({ taskId, fencingToken, ...found });
 }

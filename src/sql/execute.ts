@@ -2,6 +2,7 @@ import type { CompiledQuery } from 'kysely';
 import { err, ok, type Result } from 'neverthrow';
 import { storeFailure } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
+import type { Classified } from '../dialect/dialect.js';
 import type { Session } from './session.js';
 
 /** One row as the driver gave it. */
@@ -108,6 +109,22 @@ async function beginAndEnd<T>(
       return worked;
     });
   } catch (cause) {
-    return worked?.isErr() ? worked : err(storeFailure({ ...session.dialect.classify(cause), cause }));
+    if (worked?.isErr()) return err(storeFailure({ ...worked.error, outcome: 'not-applied' }));
+    const classified = session.dialect.classify(cause);
+    return err(storeFailure({ ...(worked === undefined ? uncommitted : committing)(classified), cause }));
   }
+}
+
+/** Trouble before a commit was sent: whatever became of the statements, the transaction did nothing. */
+function uncommitted(classified: Classified): Classified {
+  return { ...classified, outcome: 'not-applied' };
+}
+
+/**
+ * Trouble in a commit, or in the rollback that Kysely sends after it and whose words hide those of the commit:
+ * only what may be begun again certainly did nothing.
+ */
+function committing(classified: Classified): Classified {
+  const tells = classified.retryable || classified.outcome === 'unknown';
+  return tells ? classified : { kind: 'other', retryable: false, outcome: 'unknown' };
 }

@@ -1,6 +1,7 @@
 import { err, type Result } from 'neverthrow';
 import type { Context } from '../context.js';
 import type { LeaseLost, LostRace, StoreFailure, TaskNotFound } from '../core/failure.js';
+import type { Holder } from '../core/holder.js';
 import { readJudged } from '../evidence/read-holder.js';
 import { released } from '../evidence/released.js';
 import { rowMissing } from '../evidence/row-missing.js';
@@ -23,15 +24,25 @@ export async function writeFenced(
   holding: Holding,
 ): Promise<Result<StageChange, Lost>> {
   const sent = await (request.release ? sendWithRelease(context, request, holding) : send(context, request, holding));
-  if (sent.isErr()) return err(sent.error);
   const { fencingToken } = holding.facts;
   const win = (row: Answer['rows'][number] | undefined): Result<StageChange, LostRace<string | null>> => {
     const told = won(context, request, row, { fencingToken, released: request.release });
     if (request.release) released(context, holding);
     return told;
   };
+  if (sent.isErr()) {
+    const mayLook = sent.error.outcome === 'unknown' && !context.session.inTransaction;
+    const seen = mayLook ? await look(context, request, holding) : sent;
+    return seen.isOk() && isThere(context, request, { ...seen.value, repeated: true })
+      ? win(undefined)
+      : err(sent.error);
+  }
   if (changed(context.session, sent.value)) return win(sent.value.rows[0]);
-  return explain(context, request, holding, sent.value, win);
+  const seen = await look(context, request, holding);
+  if (seen.isErr()) return err(seen.error);
+  if (isThere(context, request, { ...seen.value, repeated: sent.value.repeated })) return win(undefined);
+  const { ours, holder, stage } = seen.value;
+  return err(ours ? raceLost(context, request, stage) : rowMissing(context, holding, holder));
 }
 
 function parametersOf({ taskId, expected, next }: CheckedStageWrite, { facts: { claim } }: Holding) {
@@ -64,28 +75,36 @@ function sendWithRelease(
   return session.inTransaction ? both(session) : transact(session, both);
 }
 
-/** Nothing was changed: reads why, and says so. */
-async function explain(
+/** What is there after a write that changed nothing, or whose answer did not come. */
+interface Seen {
+  readonly holder: Holder | null;
+  /** True if the lease is still there. */
+  readonly ours: boolean;
+  readonly stage: string | null;
+}
+
+async function look(
   context: Context,
   request: CheckedStageWrite,
   holding: Holding,
-  { repeated }: Answer,
-  win: (row: undefined) => Result<StageChange, LostRace<string | null>>,
-): Promise<Result<StageChange, Lost>> {
+): Promise<Result<Seen, TaskNotFound | StoreFailure>> {
   const read = await readJudged(context, request.taskId);
   if (read.isErr()) return err(read.error);
   const holder = read.value?.holder ?? null;
   const stage = await readStage(context, request);
-  if (stage.isErr()) return err(stage.error);
-  const there = stage.value === request.next;
-  const ours = holder?.claim === holding.facts.claim;
-  // A try whose reply was lost may have been applied; and a write that changes nothing counts nothing on some drivers.
-  if (
-    there &&
-    (ours ? repeated || request.expected === request.next : repeated && request.release && holder === null)
-  ) {
-    return win(undefined);
-  }
-  if (!ours) return err(rowMissing(context, holding, holder));
-  return err(raceLost(context, request, stage.value));
+  return stage.map((value) => ({ holder, ours: holder?.claim === holding.facts.claim, stage: value }));
+}
+
+/**
+ * True if the write happened all the same: a try whose reply was lost was applied, for nobody else could write
+ * while the lease was there; or the stage was there already, where a driver counts changes and not matches.
+ */
+function isThere(
+  { dialect }: Context,
+  { expected, next, release }: CheckedStageWrite,
+  { holder, ours, stage, repeated }: Seen & { readonly repeated: boolean },
+): boolean {
+  if (stage !== next) return false;
+  if (repeated) return ours ? !release : release && holder === null;
+  return ours && expected === next && !dialect.returning;
 }

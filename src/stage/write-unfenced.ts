@@ -22,7 +22,7 @@ export async function writeUnfenced(context: Context, request: CheckedStageWrite
   const { taskId, expected, next, set } = request;
   const regime = regimeOf(context, taskId, request.context);
   const guard: StageGuard = regime === 'off' ? 'none' : request.evenIfHeld ? 'expected' : 'free';
-  for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
+  for (let tries = 1; ; tries += 1) {
     const query = context.tasks.write(guard, { taskId, expected, next, claim: null }, set);
     const sent = await execute(context.session, query, guard === 'none' ? 'repeatable' : 'once');
     if (sent.isErr()) return err(sent.error);
@@ -33,15 +33,15 @@ export async function writeUnfenced(context: Context, request: CheckedStageWrite
     const stage = await readStage(context, request);
     if (stage.isErr()) return err(stage.error);
     // Some drivers count changes, not matches: a stage that is there already was written all the same.
-    const there = stage.value === next && (guard === 'none' || expected === next);
-    if (guard !== 'free' || stage.value !== expected) {
-      return there ? won(context, request, undefined, lease) : err(raceLost(context, request, stage.value));
-    }
-    const free = await makeFree(context, request, regime === 'on');
+    const there = stage.value === next && (guard === 'none' || (expected === next && !context.dialect.returning));
+    const isHeld = guard === 'free' && stage.value === expected;
+    const free = isHeld ? await makeFree(context, request, regime === 'on') : ok('was-free' as const);
     if (free.isErr()) return err(free.error);
-    if (free.value === 'was-free' && there) return won(context, request, undefined, lease);
+    if (there && free.value === 'was-free') return won(context, request, undefined, lease);
+    if (!isHeld) return err(raceLost(context, request, stage.value));
+    if (tries < MOST_TRIES) continue;
+    return err(free.value === 'was-free' ? raceLost(context, request, stage.value) : leaseContended(taskId));
   }
-  return err(leaseContended(taskId));
 }
 
 /** Looks who holds the task; a dead holder is reclaimed. */
