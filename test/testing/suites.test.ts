@@ -140,12 +140,12 @@ class Bank {
   }
 }
 
-describe('handlerSuite', () => {
+describe('handlerSuite', { timeout: 60_000 }, () => {
   const suiteWith = (remembers: boolean) => {
     const collected = collecting();
     handlerSuite(collected.runner, {
       store: () => sqliteFileStore(),
-      level: { maxSchedules: 400 },
+      level: { maxSchedules: 150 },
       machine: {
         initial: 'charge',
         final: ['done'],

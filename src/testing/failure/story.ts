@@ -78,6 +78,8 @@ function whatOf(step: Step): string {
       return `started again ${step.label}`;
     case 'jump':
       return `every clock jumps ${step.label}`;
+    case 'database-jump':
+      return `the clock of the database jumps ${step.label}`;
     case 'advance':
       return `${step.label} pass`;
     case 'disk-full':

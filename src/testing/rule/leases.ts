@@ -14,7 +14,8 @@ export function noLeaseOutlivesItsBound<DB = AnyTables>({ lease = defaultTable }
   return invariant<DB>('no lease outlives its bound', (world) => {
     for (const row of world.rows(lease)) {
       const expiresMs = Number(row['expires_ms']);
-      if (expiresMs > world.nowMs + Number(row['ttl_ms'])) return `${told(row)} lives longer than its ttl_ms`;
+      if (expiresMs > world.nowMs + world.databaseAheadMs + Number(row['ttl_ms']))
+        return `${told(row)} lives longer than its ttl_ms`;
       if (row['deadline_ms'] !== null && expiresMs > Number(row['deadline_ms']))
         return `${told(row)} passes its deadline_ms`;
     }
@@ -27,7 +28,7 @@ export function eventuallyFree<DB = AnyTables>({ lease = defaultTable }: LeaseTa
   return invariant<DB>(
     'every task is free in the end',
     (world) => {
-      const held = world.rows(lease).filter((row) => Number(row['expires_ms']) > world.nowMs);
+      const held = world.rows(lease).filter((row) => Number(row['expires_ms']) > world.nowMs + world.databaseAheadMs);
       return held.length === 0 || held.map(told).join('; ');
     },
     { when: 'healed' },

@@ -12,6 +12,7 @@ export class Count {
     failures: 0,
     diskFull: 0,
     clockJumps: 0,
+    databaseClockJumps: 0,
   };
   private steps = 0;
 

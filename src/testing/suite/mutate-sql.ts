@@ -28,7 +28,7 @@ interface Changed {
 
 const name = String.raw`(?:["\`]?\w+["\`]?\.)?["\`]?\w+["\`]?`;
 const comparison = new RegExp(
-  String.raw`(${name})\s*(<=|>=|<>|!=|=|<|>)\s*(\?|\$\d+|-?\d+|'[^']*'|@\w+|${name}(?:\(\))?)`,
+  String.raw`(${name})\s*(<=|>=|<>|!=|=|<|>|(?<=\s)is(?=\s))\s*(\?|\$\d+|-?\d+|'[^']*'|@\w+|${name}(?:\(\))?)`,
   'g',
 );
 const turned: Readonly<Record<string, readonly string[]>> = {
@@ -39,6 +39,7 @@ const turned: Readonly<Record<string, readonly string[]>> = {
   '=': ['<>'],
   '<>': ['='],
   '!=': ['='],
+  is: ['is not'],
 };
 
 function* changes(sql: string): Iterable<Changed> {

@@ -11,6 +11,8 @@ interface Moment {
   readonly faults: Faults;
   readonly failed: () => Error;
   readonly nowMs: number;
+  /** How far the clock of the database is ahead, in milliseconds. */
+  readonly databaseAheadMs: number;
   readonly version: number;
   readonly diskIsFull: boolean;
   /** The process that went on last: it comes first, so that zero means "carry on". */
@@ -27,6 +29,7 @@ export function choicesOf<DB>(world: Simulation<DB>): Choice[] {
     faults: world.scenario.faults ?? {},
     failed: () => world.store.errors.failed(),
     nowMs: world.nowMs,
+    databaseAheadMs: world.databaseAheadMs,
     version: world.version,
     diskIsFull: world.diskIsFull,
     last: world.last,
@@ -45,6 +48,9 @@ function choicesAt(moment: Moment): Choice[] {
   if (incarnations.some((each) => each.alive)) {
     if (budget.clockJumps > 0) {
       for (const toMs of jumpTargets(moment)) choices.push({ kind: 'jump', id: `j${toMs}`, toMs });
+    }
+    if (budget.databaseClockJumps > 0) {
+      for (const toMs of jumpTargets(moment)) choices.push({ kind: 'database-jump', id: `b${toMs}`, toMs });
     }
     if (moment.diskIsFull) choices.push({ kind: 'disk-healed', id: 'dh' });
     else if (budget.diskFull > 0) choices.push({ kind: 'disk-full', id: 'df' });
@@ -101,9 +107,9 @@ function* lifeFaults(victim: Incarnation, { budget, faults }: Moment): Iterable<
 }
 
 /** Just below, exactly at and just past each expiry: a jump to anywhere else tells nothing that these do not. */
-function jumpTargets({ faults, nowMs, incarnations, expiries }: Moment): number[] {
+function jumpTargets({ faults, nowMs, databaseAheadMs, incarnations, expiries }: Moment): number[] {
   if (Array.isArray(faults.jumpsMs)) return faults.jumpsMs.map((ms: number) => nowMs + ms);
-  const around = expiries().flatMap((atMs) => [atMs - 1, atMs, atMs + 1]);
+  const around = expiries().flatMap((expiryMs) => [-1, 0, 1].map((ms) => expiryMs - databaseAheadMs + ms));
   const wakes = incarnations.flatMap((each) => each.pending).map((parked) => parked.wakeMs ?? nowMs);
   const ahead = [...around, ...wakes].filter((atMs) => Number.isFinite(atMs) && atMs > nowMs);
   return [...new Set(ahead)].sort((a, b) => a - b);

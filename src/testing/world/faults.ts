@@ -33,7 +33,12 @@ export interface Faults {
   readonly diskFull?: number;
   /** Everyone's clock jumps forward. For a process that is not scheduled meanwhile this is `SIGSTOP` past its lease. */
   readonly clockJumps?: number;
-  /** How far, in milliseconds. Default `expiries`: to just below, exactly at and just past every expiry in sight. */
+  /**
+   * The clock of the database alone jumps forward: leases are over for others, and their owners do not notice. Then only
+   * the fences in the database are left.
+   */
+  readonly databaseClockJumps?: number;
+  /** How far clocks jump, in milliseconds. Default `expiries`: to just below, exactly at and just past every expiry in sight. */
   readonly jumpsMs?: readonly number[] | 'expiries';
   /** How often `clock.schedule` may call back in one schedule. Not a fault, but what keeps renewals finite. Default: 8. */
   readonly timers?: number;
@@ -42,7 +47,14 @@ export interface Faults {
 }
 
 /** The kinds of fault that have a budget and are counted in `Report.faultsMet`. */
-export type FaultKind = 'crashes' | 'restarts' | 'lostReplies' | 'failures' | 'diskFull' | 'clockJumps';
+export type FaultKind =
+  | 'crashes'
+  | 'restarts'
+  | 'lostReplies'
+  | 'failures'
+  | 'diskFull'
+  | 'clockJumps'
+  | 'databaseClockJumps';
 
 /** All kinds of fault, in the order of reports. */
 export const faultKinds: readonly FaultKind[] = Object.freeze([
@@ -52,6 +64,7 @@ export const faultKinds: readonly FaultKind[] = Object.freeze([
   'failures',
   'diskFull',
   'clockJumps',
+  'databaseClockJumps',
 ]);
 
 /** What is left of each budget; `timers` too. */
@@ -69,6 +82,7 @@ export function budgetOf(faults: Faults): Budget {
     failures: count(faults.failures),
     diskFull: count(faults.diskFull),
     clockJumps: count(faults.clockJumps),
+    databaseClockJumps: count(faults.databaseClockJumps),
     timers: faults.timers ?? 8,
   };
   for (const [kind, number] of Object.entries(budget)) {

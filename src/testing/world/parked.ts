@@ -35,7 +35,7 @@ export type Choice =
   | { readonly kind: 'failure'; readonly id: string; readonly parked: Parked; readonly error: () => Error }
   | { readonly kind: 'kill'; readonly id: string; readonly victim: Incarnation }
   | { readonly kind: 'restart'; readonly id: string; readonly victim: Incarnation; readonly samePid: boolean }
-  | { readonly kind: 'jump' | 'advance'; readonly id: string; readonly toMs: number }
+  | { readonly kind: 'jump' | 'database-jump' | 'advance'; readonly id: string; readonly toMs: number }
   | { readonly kind: 'disk-full' | 'disk-healed'; readonly id: string };
 
 /** Whether a choice is a process going on, and not something befalling it. */

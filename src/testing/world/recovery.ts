@@ -18,7 +18,15 @@ export async function recoverAndCheck<DB>(world: Simulation<DB>): Promise<void> 
 /** Runs main functions as fresh processes, one after another and without faults, each to its end. */
 export async function runFresh<DB>(world: Simulation<DB>, mains: readonly ProcessMain<DB>[]): Promise<void> {
   const { budget } = world;
-  Object.assign(budget, { crashes: 0, restarts: 0, lostReplies: 0, failures: 0, diskFull: 0, clockJumps: 0 });
+  Object.assign(budget, {
+    crashes: 0,
+    restarts: 0,
+    lostReplies: 0,
+    failures: 0,
+    diskFull: 0,
+    clockJumps: 0,
+    databaseClockJumps: 0,
+  });
   budget.timers = Math.max(budget.timers, 8);
   if (world.diskIsFull) await world.take({ kind: 'disk-healed', id: 'dh' });
   for (const [at, main] of mains.entries()) {
@@ -34,5 +42,5 @@ export async function runFresh<DB>(world: Simulation<DB>, mains: readonly Proces
 
 function pastEverything<DB>(world: Simulation<DB>): number {
   const expiries = world.scenario.expiries?.(world) ?? expiriesIn(world.snapshot);
-  return Math.max(startMs, world.nowMs, ...expiries) + 1;
+  return Math.max(startMs, world.nowMs, ...expiries.map((expiryMs) => expiryMs - world.databaseAheadMs)) + 1;
 }

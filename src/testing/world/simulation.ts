@@ -34,6 +34,7 @@ export class Simulation<DB> implements World<DB> {
   readonly met: Partial<Record<keyof Budget, number>> = {};
   readonly lives: Lives<DB>;
   nowMs = startMs;
+  databaseAheadMs = 0;
   /** Counts what moved: a point that met a lock is offered again when this has changed. */
   version = 0;
   diskIsFull = false;

@@ -52,6 +52,7 @@ export class Stepper<DB> {
       case 'restart':
         return this.restart(choice);
       case 'jump':
+      case 'database-jump':
       case 'advance':
         return this.moveClock(choice);
       case 'disk-full':
@@ -129,14 +130,17 @@ export class Stepper<DB> {
     return step;
   }
 
-  private async moveClock(choice: Taken<'jump' | 'advance'>): Promise<Step> {
+  private async moveClock(choice: Taken<'jump' | 'database-jump' | 'advance'>): Promise<Step> {
     const { world } = this;
     if (choice.kind === 'jump') this.delivery.spend('clockJumps');
     world.footprint.everything = true;
     const label = `${choice.toMs - world.nowMs} ms`;
-    world.nowMs = choice.toMs;
+    if (choice.kind === 'database-jump') {
+      this.delivery.spend('databaseClockJumps');
+      world.databaseAheadMs += choice.toMs - world.nowMs;
+    } else world.nowMs = choice.toMs;
     world.version++;
-    await world.store.setNow(choice.toMs);
+    await world.store.setNow(world.nowMs + world.databaseAheadMs);
     return this.delivery.stepOf(choice.kind, undefined, { label, kind: 'clock', params: [] });
   }
 

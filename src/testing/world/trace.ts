@@ -31,6 +31,7 @@ const told: Readonly<Record<Choice['kind'], string>> = {
   kill: 'KILL -9 ',
   restart: 'RESTART ',
   jump: 'clock jumps ',
+  'database-jump': 'clock of the database jumps ',
   advance: 'time passes ',
   'disk-full': 'the disk is full',
   'disk-healed': 'the disk has room again',

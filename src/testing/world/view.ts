@@ -62,6 +62,8 @@ export interface World<DB = AnyTables> {
   readonly store: TestStore<DB>;
   /** Virtual time, in milliseconds. Every schedule begins at 1,000,000. */
   readonly nowMs: number;
+  /** How far the clock of the database is ahead of that, in milliseconds: 0 unless it alone has jumped. */
+  readonly databaseAheadMs: number;
   /** Virtual time at which the schedule began, in milliseconds. */
   readonly startMs: number;
   /** What the processes noted with `ghost`, in order. */
