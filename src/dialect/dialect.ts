@@ -74,7 +74,7 @@ export interface Dialect {
   /** The statements that create a table unless it exists. */
   createTable(name: Fragment, shape: TableShape): readonly Fragment[];
   /** Reads the column names of a table; no rows if there is no such table. */
-  readColumns(schema: string | undefined, table: string): Fragment<{ column_name: string }>;
+  readColumns(named: NamedTable): Fragment<{ column_name: string }>;
   /** A claim for each row that was written before there were claims. */
   readonly randomClaim: Fragment<string>;
   /** A column of an older table, whose type nobody knows, as a value for a column of this type. */
@@ -112,17 +112,19 @@ export interface SwappedTables {
   readonly replacement: Fragment;
   /** The name that the old table may have for a moment. */
   readonly retired: Fragment;
-  /** The bare name of the table. */
-  readonly named: { readonly table: string };
+  readonly named: NamedTable;
+}
+
+/** The table that a change of the schema is about; without a schema it is in the database's own. */
+export interface NamedTable {
+  readonly schema: string | undefined;
+  readonly table: string;
 }
 
 /** How one process at a time gets to change the schema. */
 export interface SchemaLock {
-  /**
-   * Sent first in the transaction of the change. `key` is `schema.table`, with nothing before the dot for the
-   * database's own schema. One that answers a column `granted` other than 1 has not let us through.
-   */
-  enter(key: string): readonly Fragment[];
+  /** Sent first in the transaction of the change. One that answers a column `granted` other than 1 refuses. */
+  enter(named: NamedTable): readonly Fragment[];
   /** Sent last, whatever happened. */
-  leave(key: string): readonly Fragment[];
+  leave(named: NamedTable): readonly Fragment[];
 }

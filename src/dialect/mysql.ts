@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { IdType } from '../core/id.js';
-import type { Dialect, Fragment, TimeFormat } from './dialect.js';
+import type { Dialect, Fragment, NamedTable, TimeFormat } from './dialect.js';
 import { classifyMysql } from './mysql-errors.js';
 import type { ColumnShape, ColumnType } from './table-shape.js';
 
@@ -50,8 +50,8 @@ const instantOf = (column: Fragment): Fragment => {
 };
 
 /** Names of locks are shared by all databases of a server, and are short. */
-const lockName = (key: string): Fragment =>
-  sql`left(sha2(${key.startsWith('.') ? sql`concat(database(), ${key})` : key}, 256), 60)`;
+const lockName = ({ schema, table }: NamedTable): Fragment =>
+  sql`left(sha2(concat(${schema ?? sql`database()`}, ${`.${table}`}), 256), 60)`;
 
 /** MySQL 8 and MariaDB from 10.6. */
 export const mysqlDialect: Dialect = Object.freeze<Dialect>({
@@ -120,7 +120,7 @@ export const mysqlDialect: Dialect = Object.freeze<Dialect>({
       ...unique.map((key) => sql`unique (${sql.join(key.map((name) => sql.id(name)))})`),
     ])}) engine = innodb`,
   ],
-  readColumns: (schema, table) =>
+  readColumns: ({ schema, table }) =>
     sql`select column_name as column_name from information_schema.columns where table_name = ${table}
       and table_schema = ${schema === undefined ? sql`database()` : schema} order by ordinal_position`,
   swapTables: ({ table, replacement, retired }) => [
@@ -129,13 +129,13 @@ export const mysqlDialect: Dialect = Object.freeze<Dialect>({
   ],
   schemaLock: {
     // Instants that are copied out of TIMESTAMP columns must be in UTC.
-    enter: (key) => [
-      sql`select get_lock(${lockName(key)}, 10) as granted`,
+    enter: (named) => [
+      sql`select get_lock(${lockName(named)}, 10) as granted`,
       sql`set @transition_ownership_zone = @@session.time_zone, session time_zone = '+00:00'`,
     ],
-    leave: (key) => [
+    leave: (named) => [
       sql`set session time_zone = @transition_ownership_zone`,
-      sql`select release_lock(${lockName(key)})`,
+      sql`select release_lock(${lockName(named)})`,
     ],
   },
 });

@@ -38,9 +38,6 @@ const instantOf = (column: Fragment): Fragment => {
     then (${text} || ${zone})::timestamptz else clock_timestamp() end`;
 };
 
-const lockNumber = (key: string): Fragment =>
-  sql`hashtextextended(${key.startsWith('.') ? sql`current_schema() || ${key}` : key}, 0)`;
-
 /** PostgreSQL. */
 export const postgresDialect: Dialect = Object.freeze<Dialect>({
   name: 'postgres',
@@ -103,7 +100,7 @@ export const postgresDialect: Dialect = Object.freeze<Dialect>({
       ...unique.map((key) => sql`unique (${sql.join(key.map((name) => sql.id(name)))})`),
     ])})`,
   ],
-  readColumns: (schema, table) =>
+  readColumns: ({ schema, table }) =>
     sql`select column_name from information_schema.columns where table_name = ${table}
       and table_schema = ${schema === undefined ? sql`current_schema()` : schema}`,
   swapTables: ({ table, replacement, named }) => [
@@ -112,9 +109,9 @@ export const postgresDialect: Dialect = Object.freeze<Dialect>({
   ],
   schemaLock: {
     // At a stronger level the snapshot would be older than the wait for the lock.
-    enter: (key) => [
+    enter: ({ schema, table }) => [
       sql`set transaction isolation level read committed`,
-      sql`select pg_advisory_xact_lock(${lockNumber(key)})`,
+      sql`select pg_advisory_xact_lock(hashtextextended(${schema ?? sql`current_schema()`} || ${`.${table}`}, 0))`,
     ],
     leave: () => [],
   },

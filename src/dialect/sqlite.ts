@@ -81,14 +81,18 @@ export const sqliteDialect: Dialect = Object.freeze<Dialect>({
       ...unique.map((key) => sql`unique (${sql.join(key.map((name) => sql.id(name)))})`),
     ])})`,
   ],
-  readColumns: (schema, table) =>
-    sql`select name as column_name from pragma_table_info(${table}${schema === undefined ? sql`` : sql`, ${schema}`})`,
+  readColumns: ({ schema, table }) => {
+    const tables = schema === undefined ? sql.id('sqlite_master') : sql.id(schema, 'sqlite_master');
+    const columns = sql`pragma_table_info(listed.name${schema === undefined ? sql`` : sql`, ${schema}`})`;
+    return sql`select columns.name as column_name from ${tables} as listed, ${columns} as columns
+      where listed.type = 'table' and listed.name = ${table} collate nocase`;
+  },
   swapTables: ({ table, replacement, named }) => [
     sql`drop table ${table}`,
     sql`alter table ${replacement} rename to ${sql.id(named.table)}`,
   ],
   schemaLock: {
-    // Whoever writes first has the file; a reader who would write after it begins again.
+    // Whoever looked at the schema before another process changed it is refused its own change, and begins again.
     enter: () => [],
     leave: () => [],
   },

@@ -10,7 +10,7 @@ import { changeSchema } from '../sql/transaction.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { ownTables } from './own-tables.js';
 
-/** What `ensureSchema` did. */
+/** What `ensureSchema` did: to the table of the leases, or else to another of the library's own. */
 export type SchemaChange = 'created' | 'upgraded' | 'unchanged';
 
 /**
@@ -41,21 +41,24 @@ export function ensureSchema<S extends Shape>(
   return new ResultAsync(ensureTables(context));
 }
 
-async function ensureTables(context: Context): Promise<Result<SchemaChange, StoreFailure>> {
-  let change: SchemaChange = 'unchanged';
-  for (const table of ownTables(context.settings, context.dialect)) {
-    const seen = await columnsOf(context.session, table);
-    if (seen.isErr()) return err(seen.error);
-    if (isComplete(table, seen.value)) continue;
-    const key = `${table.schema ?? ''}.${table.table}`;
-    const ensured = await changeSchema(context.session, key, (inside) => ensureTable(inside, table));
-    if (ensured.isErr()) {
-      // Whoever creates it by other means, as a migration does, may have come first.
-      const now = await columnsOf(context.session, table);
-      if (now.isErr() || !isComplete(table, now.value)) return err(ensured.error);
-    } else if (change !== 'created' && ensured.value !== 'unchanged') change = ensured.value;
-  }
-  return ok(change);
+async function ensureTables({ session, settings, dialect }: Context): Promise<Result<SchemaChange, StoreFailure>> {
+  const [lease, ...others] = ownTables(settings, dialect);
+  const complete = await areComplete(session, [lease, ...others]);
+  if (complete.isErr()) return err(complete.error);
+  if (complete.value) return ok('unchanged');
+  const changed = await changeSchema(session, lease, async (inside) => {
+    let change: SchemaChange = 'unchanged';
+    for (const table of [lease, ...others]) {
+      const ensured = await ensureTable(inside, table);
+      if (ensured.isErr()) return err(ensured.error);
+      if (change !== 'created' && ensured.value !== 'unchanged') change = ensured.value;
+    }
+    return ok(change);
+  });
+  if (changed.isOk()) return changed;
+  // Whoever creates them by other means, as a migration does, may have come first.
+  const now = await areComplete(session, [lease, ...others]);
+  return now.unwrapOr(false) ? ok('unchanged') : changed;
 }
 
 async function ensureTable(session: Session, table: OwnTable): Promise<Result<SchemaChange, StoreFailure>> {
@@ -70,6 +73,15 @@ async function ensureTable(session: Session, table: OwnTable): Promise<Result<Sc
     if (sent.isErr()) return err(sent.error);
   }
   return ok(isNew ? 'created' : 'upgraded');
+}
+
+async function areComplete(session: Session, tables: readonly OwnTable[]): Promise<Result<boolean, StoreFailure>> {
+  for (const table of tables) {
+    const seen = await columnsOf(session, table);
+    if (seen.isErr()) return err(seen.error);
+    if (!isComplete(table, seen.value)) return ok(false);
+  }
+  return ok(true);
 }
 
 async function columnsOf(session: Session, table: OwnTable): Promise<Result<ReadonlySet<string>, StoreFailure>> {

@@ -3,8 +3,8 @@ import type { Dialect } from '../dialect/dialect.js';
 import type { OwnTable } from '../sql/schema-statements.js';
 import { effectTable, leaseBackfill, leaseTable } from '../sql/tables.js';
 
-/** The tables that the library keeps for an ownership. */
-export function ownTables(settings: Settings, dialect: Dialect): readonly OwnTable[] {
+/** The tables that the library keeps for an ownership, that of the leases first. */
+export function ownTables(settings: Settings, dialect: Dialect): readonly [OwnTable, ...OwnTable[]] {
   const { timing, taskIdType, runIdType, leaseTable: named, effectTable: journal } = settings;
   const column = (type: typeof taskIdType) => (type === 'text' ? 'text' : 'integer');
   return [

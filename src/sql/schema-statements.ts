@@ -1,24 +1,18 @@
 import { type CompiledQuery, type QueryExecutorProvider, sql } from 'kysely';
-import type { Dialect, Fragment } from '../dialect/dialect.js';
+import type { Dialect, Fragment, NamedTable } from '../dialect/dialect.js';
 import type { TableShape } from '../dialect/table-shape.js';
 import { tableName } from './tables.js';
 
 /** One of the library's own tables, where it is and what it looks like. */
-export interface OwnTable {
-  readonly schema: string | undefined;
-  readonly table: string;
+export interface OwnTable extends NamedTable {
   readonly shape: TableShape;
   /** What a row from before a column existed gets there; a column without an entry gets NULL. */
   readonly backfill: Readonly<Record<string, Fragment>>;
 }
 
 /** The columns of a table, as the database lists them. */
-export function readColumns(
-  database: QueryExecutorProvider,
-  dialect: Dialect,
-  { schema, table }: OwnTable,
-): CompiledQuery {
-  return dialect.readColumns(schema, table).compile(database);
+export function readColumns(database: QueryExecutorProvider, dialect: Dialect, named: NamedTable): CompiledQuery {
+  return dialect.readColumns(named).compile(database);
 }
 
 /** Creates a table unless it exists. */
@@ -53,7 +47,7 @@ export function rebuildTable(
     ...dialect.createTable(replacement, shape),
     sql`insert into ${replacement} (${sql.join(copied.map(({ name }) => sql.id(name)))})
       select ${sql.join(copied.map(({ from }) => from))} from ${old}`,
-    ...dialect.swapTables({ table: old, replacement, retired, named: { table } }),
+    ...dialect.swapTables({ table: old, replacement, retired, named: { schema, table } }),
   ];
   return fragments.map((fragment) => fragment.compile(database));
 }

@@ -1,22 +1,22 @@
 import { err, ok, type Result } from 'neverthrow';
 import { storeFailure } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
-import type { Fragment } from '../dialect/dialect.js';
+import type { Fragment, NamedTable } from '../dialect/dialect.js';
 import { execute, type Row, transact } from './execute.js';
 import type { Session } from './session.js';
 
-/** Runs a change of the schema in a transaction, one process at a time; `key` names the table. */
+/** Runs a change of the schema in a transaction, one process at a time. */
 export function changeSchema<T>(
   session: Session,
-  key: string,
+  named: NamedTable,
   work: (session: Session) => Promise<Result<T, StoreFailure>>,
 ): Promise<Result<T, StoreFailure>> {
   const { enter, leave } = session.dialect.schemaLock;
   return transact(session, async (inside) => {
-    const entered = await all(inside, enter(key));
+    const entered = await all(inside, enter(named));
     if (entered.isErr()) return err(entered.error);
     const worked = await work(inside);
-    const left = await all(inside, leave(key));
+    const left = await all(inside, leave(named));
     return worked.isOk() && left.isErr() ? err(left.error) : worked;
   });
 }

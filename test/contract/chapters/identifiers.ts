@@ -41,7 +41,7 @@ export function identifiers(site: Site): void {
         ...(leases[1] && { lease: leases[1] }),
       });
       expect(moved.isOk()).toBe(true);
-      const { rows } = await sql`select id from big_tasks where stage = 'done'`.execute(site.db);
+      const { rows } = await sql`select stage from big_tasks where stage = 'done'`.execute(site.db);
       expect(rows).toHaveLength(1);
       expect((await snapshot(ownership))._unsafeUnwrap().leases.map(({ taskId }) => taskId)).toEqual(BIG.map(String));
       expect((await releaseLeases(ownership, leases))._unsafeUnwrap()).toEqual(BIG.map(() => 'released'));

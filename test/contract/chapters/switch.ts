@@ -48,7 +48,7 @@ export function killSwitch(site: Site): void {
       mode = 'draining';
       const refused = (await acquireLease(ownership, { taskId: 3, actor: 'monitor' }))._unsafeUnwrapErr();
       expect(refused).toMatchObject({ type: 'not-granting', because: 'draining' });
-      expect((await reclaimStaleLeases(ownership))._unsafeUnwrap()).toEqual({ reclaimed: [], kept: [] });
+      expect((await reclaimStaleLeases(ownership))._unsafeUnwrap()).toMatchObject({ reclaimed: [], kept: [] });
       const moved = await updateStageCas(ownership, {
         taskId: 1,
         expected: 'deploy',

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { LibsqlDialect } from '@libsql/kysely-libsql';
-import { Kysely } from 'kysely';
+import { Kysely, sql } from 'kysely';
 import type { ContractStore, ContractTables } from '../store.js';
 import { sqliteColumns, sqliteUtc, temporaryFolder } from './sqlite.js';
 
@@ -11,13 +11,15 @@ export const libsql: ContractStore = {
   utc: sqliteUtc,
   open: async () => {
     const folder = temporaryFolder();
-    return {
-      connect: (log) =>
-        new Kysely<ContractTables>({
-          dialect: new LibsqlDialect({ url: `file:${join(folder.path, 'test.sqlite')}` }),
-          log: ({ query }) => log(query.sql),
-        }),
-      close: async () => folder.remove(),
-    };
+    const connect = (log: (sql: string) => void): Kysely<ContractTables> =>
+      new Kysely<ContractTables>({
+        dialect: new LibsqlDialect({ url: `file:${join(folder.path, 'test.sqlite')}` }),
+        log: ({ query }) => log(query.sql),
+      });
+    const first = connect(() => {});
+    // Its statements go on reading until they are collected, which without a WAL would keep every writer waiting.
+    await sql`pragma journal_mode = wal`.execute(first);
+    await first.destroy();
+    return { connect, close: async () => folder.remove() };
   },
 };
