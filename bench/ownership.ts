@@ -12,6 +12,14 @@ import { type Stage, TASKS, Tour } from './tour.js';
 /** The tables of the bench. */
 export interface Tables {
   tasks: { id: number; stage: Stage; updated_at: string | null };
+  jobs: {
+    id: number;
+    task_id: number;
+    status: 'queued' | 'running' | 'failed' | 'done';
+    run_id: number | null;
+    pid: number | null;
+    started_at: string | null;
+  };
 }
 
 /** An ownership over the tables of the bench. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { Kysely, type LogEvent, SqliteDialect, sql } from 'kysely';
 import { openSqlite } from 'transition-ownership/sqlite';
-import { fillTasks, type Tables } from '../ownership.js';
+import { fillTasks, ownershipOn, type Tables } from '../ownership.js';
 import { TASKS } from '../tour.js';
 
 /** How hard a commit is written. */
@@ -28,12 +28,10 @@ export class Workshop {
     return join(this.#folder, `${this.#files}.sqlite`);
   }
 
-  /** Opens a file by the driver alone. */
-  raw(file: string, synchronous: Synchronous): BetterSqlite3.Database {
-    const database = new BetterSqlite3(file);
-    database.pragma('journal_mode = wal');
-    database.pragma(`synchronous = ${synchronous}`);
-    this.#open.push(() => database.close());
+  /** Opens a file by the driver alone, with all tables in it. */
+  async bare(file: string, synchronous: Synchronous): Promise<BetterSqlite3.Database> {
+    const database = open(file, synchronous);
+    await ownershipOn(await this.#filled(new Kysely<Tables>({ dialect: new SqliteDialect({ database }) })));
     return database;
   }
 
@@ -46,7 +44,7 @@ export class Workshop {
 
   /** Opens a file by Kysely as it comes: it prepares a statement at every call. */
   async plain(file: string, synchronous: Synchronous): Promise<Kysely<Tables>> {
-    return this.#filled(new Kysely<Tables>({ dialect: new SqliteDialect({ database: this.raw(file, synchronous) }) }));
+    return this.#filled(new Kysely<Tables>({ dialect: new SqliteDialect({ database: open(file, synchronous) }) }));
   }
 
   async #filled(db: Kysely<Tables>, tasks = TASKS): Promise<Kysely<Tables>> {
@@ -61,4 +59,11 @@ export class Workshop {
     for (const close of this.#open.reverse()) await close();
     rmSync(this.#folder, { recursive: true });
   }
+}
+
+function open(file: string, synchronous: Synchronous): BetterSqlite3.Database {
+  const database = new BetterSqlite3(file);
+  database.pragma('journal_mode = wal');
+  database.pragma(`synchronous = ${synchronous}`);
+  return database;
 }

@@ -1,13 +1,14 @@
 import { createHook } from 'node:async_hooks';
 import { setImmediate } from 'node:timers/promises';
 import { acquireLeases, releaseLeases } from 'transition-ownership';
+import { requests } from '../batches.js';
 import { ownershipOn } from '../ownership.js';
 import { atMost, type Line } from '../report.js';
 import type { Workshop } from './database.js';
 
 const HELD = 5_000;
-/** Leases that renew soon, and live long enough to be still held when a loaded machine is late. */
-const TIMES = { ttlMs: 30_000, renewEveryMs: 250 };
+/** The first renewal comes when all are held, and soon enough to be waited for. */
+const TIMES = { ttlMs: 30_000, renewEveryMs: 3_000 };
 
 /** What holding costs: timers and statements, counted. */
 export async function renewal(shop: Workshop): Promise<readonly Line[]> {
@@ -30,8 +31,7 @@ export async function renewal(shop: Workshop): Promise<readonly Line[]> {
     },
   });
   const idleBefore = (await timers.running()) - before;
-  const asked = Array.from({ length: HELD }, (_, at) => ({ taskId: at + 1, actor: 'monitor' }));
-  const { acquired } = (await acquireLeases(ownership, asked))._unsafeUnwrap();
+  const { acquired } = (await acquireLeases(ownership, requests(HELD)))._unsafeUnwrap();
   const held = (await timers.running()) - before;
   statements = 0;
   await tick;

@@ -1,4 +1,5 @@
 import { acquireLeases, snapshot } from 'transition-ownership';
+import { requests } from '../batches.js';
 import { ownershipOn } from '../ownership.js';
 import { type Contender, processor, race } from '../race.js';
 import { atMost, type Line } from '../report.js';
@@ -26,8 +27,7 @@ export async function scale(shop: Workshop): Promise<readonly Line[]> {
 async function looking(shop: Workshop, tasks: number): Promise<Contender> {
   const db = await shop.kept(shop.file(), 'normal', { tasks });
   const ownership = await ownershipOn(db);
-  const asked = Array.from({ length: LEASES }, (_, at) => ({ taskId: at + 1, actor: 'monitor' }));
-  (await acquireLeases(ownership, asked))._unsafeUnwrap();
+  (await acquireLeases(ownership, requests(LEASES)))._unsafeUnwrap();
   return {
     name: `snapshot: ${LEASES} leases, ${tasks.toLocaleString('en')} tasks`,
     run: async (times) => {
