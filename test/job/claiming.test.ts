@@ -1,0 +1,4 @@
+import { claiming } from './claiming.js';
+import { prove } from './proofs.js';
+
+prove('a claim', 'claiming', claiming);

@@ -1,0 +1,4 @@
+import { prove } from './proofs.js';
+import { sanitizing } from './sanitizing.js';
+
+prove('sanitizing', 'sanitizing', sanitizing);
