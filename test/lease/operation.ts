@@ -110,12 +110,24 @@ export const operation: Proofs = {
     expect(reclaimed.map(({ taskId }) => taskId)).toEqual([3, 1]);
   },
 
+  'reclaimStaleLeases passes over a lease that it cannot delete, and reclaims the rest': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    const own = a.own();
+    for (const taskId of [1, 2]) await ok(acquireLease(own, { taskId, actor: 'monitor' }));
+    a.kill();
+    b.wire.fault(/^delete from "transition_lease"/, 'busy', 12);
+    const { reclaimed, skipped } = await ok(reclaimStaleLeases(b.own()));
+    expect([reclaimed, skipped].map((holders) => holders.map(({ taskId }) => taskId))).toEqual([[2], [1]]);
+    b.wire.fault(/^delete from "transition_lease"/, 'refused');
+    expect(await err(reclaimStaleLeases(b.own()))).toMatchObject({ type: 'store-failure', kind: 'connection' });
+  },
+
   'reclaimStaleLeases does nothing unless the mode is on, and nothing outside the scope': async (rig) => {
     const [a, b] = [rig.start('a'), rig.start('b')];
     await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
     a.kill();
     for (const mode of ['draining', 'off'] as const)
-      expect(await ok(reclaimStaleLeases(b.own({ mode })))).toEqual({ reclaimed: [], kept: [] });
+      expect(await ok(reclaimStaleLeases(b.own({ mode })))).toEqual({ reclaimed: [], kept: [], skipped: [] });
     expect(b.wire.sent).toEqual([]);
     const { reclaimed, kept } = await ok(reclaimStaleLeases(b.own({ scope: ({ taskId }) => taskId !== 1 })));
     expect([reclaimed.length, kept.length]).toEqual([0, 1]);

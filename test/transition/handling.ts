@@ -1,0 +1,421 @@
+import { errAsync, err as failed, okAsync, ok as worked } from 'neverthrow';
+import { acquireLease, releaseLease, updateStageCas, withTransitionLease } from 'transition-ownership';
+import { expect } from 'vitest';
+import { err, ok, type Proofs } from '../rig/proofs.js';
+import { settled } from '../rig/time.js';
+
+const DELETE = /^delete from "transition_lease"/;
+const RENEWAL = /^update "transition_lease"/;
+const request = { taskId: 1, actor: 'finalizer', stage: 'deploy-staging' } as const;
+
+/** Handlers under a lease: page 1.8. */
+export const handling: Proofs = {
+  'withTransitionLease acquires, handles and releases, in that order': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    const seen: unknown[] = [];
+    const value = await ok(
+      withTransitionLease(own, request, async (held) => {
+        seen.push(
+          rig.leases().map((row) => row['claim']),
+          held.claim,
+          held.signal.aborted,
+          held.fencingToken,
+        );
+        await rig.time.advance(60_000);
+        return 42;
+      }),
+    );
+    expect(value).toBe(42);
+    expect(seen).toEqual([['a-1'], 'a-1', false, 1]);
+    expect(rig.leases()).toEqual([]);
+    expect(a.events.map(({ type }) => type)).toEqual([
+      'lease.acquired',
+      ...Array<string>(6).fill('lease.renewed'),
+      'lease.released',
+    ]);
+    expect(a.timers).toEqual([]);
+    expect(a.registry.size).toBe(0);
+  },
+
+  'withTransitionLease does not call the handler of a task that is held': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    const lease = await ok(acquireLease(a.own(), request));
+    let called = 0;
+    const busy = withTransitionLease(b.own(), request, () => {
+      called += 1;
+    });
+    expect(await err(busy)).toMatchObject({ type: 'lease-busy', holder: { claim: lease.claim } });
+    expect(called).toBe(0);
+    expect(rig.leases()).toMatchObject([{ claim: lease.claim }]);
+  },
+
+  'withTransitionLease does not call the handler when the outcome of its acquisition is unknown': async (rig) => {
+    const a = rig.start('a');
+    a.wire.fault(/^insert into "transition_lease"/, 'reply-lost');
+    a.wire.fault(/^select .* from "transition_lease"/s, 'refused');
+    let called = 0;
+    const asked = withTransitionLease(a.own(), request, () => {
+      called += 1;
+    });
+    expect(await err(asked)).toMatchObject({ type: 'store-failure', outcome: 'unknown' });
+    expect(called).toBe(0);
+  },
+
+  'what a handler gives is handed on: a value, a promise, a result, an async result': async (rig) => {
+    const own = rig.start('a').own();
+    const given = [
+      () => 'value',
+      () => Promise.resolve('value'),
+      () => worked('value'),
+      () => Promise.resolve(worked('value')),
+      () => okAsync('value'),
+    ];
+    for (const handler of given) expect(await ok(withTransitionLease(own, request, handler))).toBe('value');
+    for (const handler of [() => failed('wrong'), () => errAsync('wrong'), () => Promise.resolve(failed('wrong'))])
+      expect(await err(withTransitionLease(own, request, handler))).toBe('wrong');
+    expect(rig.leases()).toEqual([]);
+  },
+
+  'a handler that throws or rejects is told with its cause, and its lease is released': async (rig) => {
+    const own = rig.start('a').own();
+    const cause = new Error('the deploy failed');
+    const thrown = withTransitionLease(own, request, () => {
+      throw cause;
+    });
+    expect(await err(thrown)).toEqual({
+      type: 'handler-failed',
+      message: 'The handler threw: the deploy failed',
+      cause,
+    });
+    const rejected = withTransitionLease(own, request, () => Promise.reject(cause));
+    expect(await err(rejected)).toMatchObject({ type: 'handler-failed', cause });
+    expect(rig.leases()).toEqual([]);
+  },
+
+  'trouble in releasing hides neither the value nor the error of a handler': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    const cause = new Error('the deploy failed');
+    a.wire.fault(DELETE, 'refused');
+    expect(await ok(withTransitionLease(own, request, () => 42))).toBe(42);
+    expect(a.told('lease.release-failed')).toHaveLength(1);
+    rig.run('delete from transition_lease');
+    const thrown = withTransitionLease(own, request, () => Promise.reject(cause));
+    expect(await err(thrown)).toMatchObject({ type: 'handler-failed', cause });
+    rig.run('delete from transition_lease');
+    expect(await err(withTransitionLease(own, request, () => errAsync('wrong')))).toBe('wrong');
+    expect(a.told('lease.release-failed')).toHaveLength(3);
+    expect(a.timers).toEqual([]);
+    expect(rig.leases()).toHaveLength(1);
+  },
+
+  'a handler that returned although somebody else took its lease is never a plain success': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    let taken = '';
+    const lost = withTransitionLease(a.own(), request, async () => {
+      rig.time.freeze(30_000);
+      taken = (await ok(acquireLease(b.own(), { ...request, actor: 'reaper' }))).claim;
+      return 42;
+    });
+    expect(await err(lost)).toMatchObject({
+      type: 'lease-lost',
+      reason: 'superseded',
+      holder: { claim: taken },
+      value: 42,
+    });
+    expect(rig.leases()).toMatchObject([{ claim: taken }]);
+  },
+
+  'a handler whose row is gone is told so, with its value': async (rig) => {
+    const lost = withTransitionLease(rig.start('a').own(), request, () => {
+      rig.run('delete from transition_lease');
+      return 42;
+    });
+    expect(await err(lost)).toMatchObject({ type: 'lease-lost', reason: 'gone', value: 42 });
+  },
+
+  'a loss that is known is told even if the release fails': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    const lost = withTransitionLease(a.own(), request, async () => {
+      rig.run('delete from transition_lease');
+      await ok(acquireLease(b.own(), { ...request, actor: 'reaper' }));
+      await rig.time.advance(10_000);
+      a.wire.fault(DELETE, 'refused');
+      return 42;
+    });
+    expect(await err(lost)).toMatchObject({ type: 'lease-lost', reason: 'superseded', value: 42 });
+  },
+
+  'an error of a handler whose lease was lost is handed on as it is': async (rig) => {
+    const own = rig.start('a').own();
+    const cause = new Error('the deploy failed');
+    const lost = withTransitionLease(own, request, () => {
+      rig.run('delete from transition_lease');
+      throw cause;
+    });
+    expect(await err(lost)).toMatchObject({ type: 'handler-failed', cause });
+  },
+
+  'a handler that ran past its TTL and whom nobody superseded has its success': async (rig) => {
+    const a = rig.start('a');
+    const handled = withTransitionLease(a.own(), request, (held) => {
+      rig.time.freeze(45_000);
+      return held.updateStage('deploy').map(() => 42);
+    });
+    expect(await ok(handled)).toBe(42);
+    expect(rig.task(1)).toMatchObject({ stage: 'deploy' });
+    expect(rig.leases()).toEqual([]);
+  },
+
+  'nothing is released while a handler runs that ignores its signal': async (rig) => {
+    const a = rig.start('a');
+    const controller = new AbortController();
+    let finish: () => void = () => {};
+    const handled = withTransitionLease(a.own(), { ...request, signal: controller.signal }, async () => {
+      await new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+      return 42;
+    });
+    await settled();
+    controller.abort();
+    await rig.time.advance(120_000);
+    expect(rig.leases()).toHaveLength(1);
+    expect(a.told('lease.renewed')).toHaveLength(12);
+    finish();
+    expect(await ok(handled)).toBe(42);
+    expect(rig.leases()).toEqual([]);
+  },
+
+  'a renewal in flight is not waited for, and revives nothing': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    const own = a.own();
+    const held = a.wire.hold(RENEWAL);
+    const handled = withTransitionLease(own.using(b.db), request, () => rig.time.advance(10_000));
+    await ok(handled);
+    expect(rig.leases()).toEqual([]);
+    held.letThrough();
+    await settled();
+    expect(rig.leases()).toEqual([]);
+    expect(a.told('lease.lost')).toEqual([]);
+  },
+
+  'a handler may give its lease back itself: by its stage write, by releaseLease, or in a transaction': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    const written = await ok(
+      withTransitionLease(own, request, (held) => held.updateStage('deploy', { release: true })),
+    );
+    expect(written).toMatchObject({ to: 'deploy', released: true });
+    expect(await ok(withTransitionLease(own, request, (held) => releaseLease(own, held)))).toBe('released');
+    const committed = withTransitionLease(own, { taskId: 2, actor: 'finalizer' }, async (lease) => {
+      await a.db.transaction().execute((trx) => {
+        const move = { taskId: 2, expected: 'deploy-staging', next: 'done', lease, release: true } as const;
+        return ok(updateStageCas(own.using(trx), move));
+      });
+      return 42;
+    });
+    expect(await ok(committed)).toBe(42);
+    expect([rig.task(1)?.['stage'], rig.task(2)?.['stage'], rig.leases()]).toEqual(['deploy', 'done', []]);
+    expect(a.registry.size).toBe(0);
+    expect(a.told('lease.lost')).toEqual([]);
+  },
+
+  'withTransitionLease refuses an ownership on a transaction, before any statement': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    await a.db.transaction().execute(async (trx) => {
+      const { length } = a.wire.sent;
+      expect(() => withTransitionLease(own.using(trx), request, () => 1)).toThrow(
+        new TypeError('withTransitionLease needs the ownership itself, not one made by using(trx)'),
+      );
+      expect(a.wire.sent).toHaveLength(length);
+    });
+  },
+
+  'withTransitionLease refuses a handler that is none, before any statement': async (rig) => {
+    const a = rig.start('a');
+    const untyped = withTransitionLease as (...given: unknown[]) => unknown;
+    expect(() => untyped(a.own(), request)).toThrow(new TypeError('handler must be a function'));
+    expect(a.wire.sent).toEqual([]);
+  },
+
+  'two handlers of one task run one after the other, never at once': async (rig) => {
+    const own = rig.start('a').own();
+    let running = 0;
+    const handler = async () => {
+      running += 1;
+      expect(running).toBe(1);
+      await settled();
+      running -= 1;
+    };
+    const answers = await Promise.all([1, 2, 3].map(() => withTransitionLease(own, request, handler)));
+    expect(answers.filter((answer) => answer.isOk())).toHaveLength(1);
+    await ok(withTransitionLease(own, request, handler));
+  },
+
+  'an observer that throws, or rejects, changes no outcome': async (rig) => {
+    const rejections: unknown[] = [];
+    const note = (reason: unknown) => rejections.push(reason);
+    process.on('unhandledRejection', note);
+    const a = rig.start('a');
+    for (const onEvent of [() => Promise.reject(new Error('later')), () => throws('an observer in trouble')])
+      expect(await ok(withTransitionLease(a.own({ onEvent }), request, () => 42))).toBe(42);
+    await settled();
+    process.off('unhandledRejection', note);
+    expect(rejections).toEqual([]);
+  },
+};
+
+/** What a handler is handed: page 1.6 and 2.2. */
+export const held: Proofs = {
+  'ensure renews, and is ok only with that much left in the database': async (rig) => {
+    const a = rig.start('a');
+    await ok(
+      withTransitionLease(a.own(), request, async (lease) => {
+        rig.time.freeze(20_000);
+        expect(await ok(lease.ensure(30_000))).toMatchObject({ claim: lease.claim });
+        expect(Number(rig.leases()[0]?.['expires_ms']) - rig.time.databaseMs).toBe(30_000);
+        expect(await err(lease.ensure(30_001))).toEqual({
+          type: 'not-enough-time',
+          message: 'The lease has 30000 ms left and the step needs 30001 ms.',
+          remainingMs: 30_000,
+        });
+        expect(lease.signal.aborted).toBe(false);
+      }),
+    );
+  },
+
+  'ensure is told by the bound of the hold, which no renewal moves': async (rig) => {
+    const a = rig.start('a');
+    await ok(
+      withTransitionLease(a.own(), { ...request, maxHoldMs: 40_000 }, async (lease) => {
+        rig.time.freeze(20_000);
+        await ok(lease.ensure(20_000));
+        expect(await err(lease.ensure(20_001))).toMatchObject({ type: 'not-enough-time', remainingMs: 20_000 });
+      }),
+    );
+  },
+
+  'ensure starts trust anew, from before it asked': async (rig) => {
+    const a = rig.start('a');
+    await ok(
+      withTransitionLease(a.own(), request, async (lease) => {
+        rig.time.freeze(26_000);
+        await ok(lease.ensure(0));
+        rig.time.freeze(26_999);
+        expect(lease.signal.aborted).toBe(false);
+        rig.time.freeze(1);
+        expect(lease.signal.reason).toMatchObject({ reason: 'unverifiable' });
+      }),
+    );
+  },
+
+  'ensure whose answer was slow counts what it took': async (rig) => {
+    const a = rig.start('a');
+    await ok(
+      withTransitionLease(a.own(), request, async (lease) => {
+        a.wire.meanwhile(RENEWAL, async (run) => {
+          await run();
+          rig.time.freeze(27_000);
+        });
+        expect(await err(lease.ensure(1_000))).toMatchObject({ type: 'lease-lost', reason: 'unverifiable' });
+      }),
+    );
+  },
+
+  'ensure of a lease that another owner has, or nobody, is lost and says to whom': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    const own = a.own();
+    const superseded = withTransitionLease(own, request, async (lease) => {
+      const { signal } = lease;
+      rig.run('delete from transition_lease');
+      const taken = await ok(acquireLease(b.own(), request));
+      const expected = { type: 'lease-lost', reason: 'superseded', holder: { claim: taken.claim } };
+      expect(await err(lease.ensure(0))).toMatchObject(expected);
+      expect(signal.reason).toMatchObject(expected);
+    });
+    expect(await err(superseded)).toMatchObject({ type: 'lease-lost' });
+    const gone = withTransitionLease(own, { ...request, taskId: 2 }, async (lease) => {
+      rig.run('delete from transition_lease where task_id = 2');
+      expect(await err(lease.ensure(0))).toMatchObject({ type: 'lease-lost', reason: 'gone' });
+    });
+    await err(gone);
+  },
+
+  'ensure of a lease that was lost asks nobody': async (rig) => {
+    const a = rig.start('a');
+    await ok(
+      withTransitionLease(a.own(), request, async (lease) => {
+        rig.time.freeze(27_000);
+        const { length } = a.wire.sent;
+        expect(await err(lease.ensure(0))).toMatchObject({ type: 'lease-lost', reason: 'unverifiable' });
+        expect(a.wire.sent).toHaveLength(length);
+      }),
+    );
+  },
+
+  'ensure of a store in trouble is a store-failure and no loss': async (rig) => {
+    const a = rig.start('a');
+    await ok(
+      withTransitionLease(a.own(), request, async (lease) => {
+        a.wire.fault(RENEWAL, 'refused', 12);
+        expect(await err(lease.ensure(0))).toMatchObject({ type: 'store-failure', kind: 'connection' });
+        expect(lease.signal.aborted).toBe(false);
+        await ok(lease.ensure(0));
+      }),
+    );
+  },
+
+  'ensure refuses a time that is none, before any statement': async (rig) => {
+    const a = rig.start('a');
+    await ok(
+      withTransitionLease(a.own(), request, (lease) => {
+        const { length } = a.wire.sent;
+        for (const ms of [-1, 1.5, Number.NaN]) expect(() => lease.ensure(ms)).toThrow(RangeError);
+        expect(a.wire.sent).toHaveLength(length);
+      }),
+    );
+  },
+
+  'updateStage is fenced, and expects the stage that the request named': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    const moved = withTransitionLease(own, request, (lease) => lease.updateStage('deploy', { set: { note: 'x' } }));
+    expect(await ok(moved)).toMatchObject({ from: 'deploy-staging', to: 'deploy' });
+    expect(rig.task(1)).toMatchObject({ stage: 'deploy', note: 'x' });
+    const lost = withTransitionLease(own, request, (lease) => lease.updateStage('deploy'));
+    expect(await err(lost)).toMatchObject({ type: 'lost-race', actual: 'deploy' });
+    const told = withTransitionLease(own, request, (lease) => lease.updateStage('done', { expected: 'deploy' }));
+    expect(await ok(told)).toMatchObject({ from: 'deploy', to: 'done' });
+  },
+
+  'updateStage without an expected stage throws, before any statement': async (rig) => {
+    const a = rig.start('a');
+    await ok(
+      withTransitionLease(a.own(), { taskId: 1, actor: 'finalizer' }, (lease) => {
+        const { length } = a.wire.sent;
+        expect(() => lease.updateStage('deploy')).toThrow(
+          new TypeError('expected is missing: the lease on task 1 named no stage'),
+        );
+        expect(a.wire.sent).toHaveLength(length);
+      }),
+    );
+  },
+
+  'a held lease is frozen, and works wherever a lease does': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    await ok(
+      withTransitionLease(own, request, async (lease) => {
+        expect(Object.isFrozen(lease)).toBe(true);
+        await ok(updateStageCas(own, { taskId: 1, expected: 'deploy-staging', next: 'deploy', lease }));
+      }),
+    );
+  },
+};
+
+function throws(message: string): never {
+  throw new Error(message);
+}
