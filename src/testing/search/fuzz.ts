@@ -1,5 +1,6 @@
 import type { Failure } from '../failure/failure.js';
 import { vacuity } from '../failure/failure.js';
+import { loadPeer } from '../store/load-peer.js';
 import type { AnyTables, TestStore } from '../store/store.js';
 import type { Scenario } from '../world/scenario.js';
 import type { Pick } from '../world/run-options.js';
@@ -52,7 +53,7 @@ export async function fuzz<DB = AnyTables>(
     seed,
     path,
   } = options;
-  const { default: fc } = await import('fast-check');
+  const fc = await loadPeer('fast-check', () => import('fast-check'));
   await store.open();
   const begunMs = performance.now();
   const count = new Count();

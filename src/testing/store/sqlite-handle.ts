@@ -1,10 +1,11 @@
 import type { Database, Options, Statement } from 'better-sqlite3';
 import type { SqliteDatabase } from 'kysely';
+import { loadPeer } from './load-peer.js';
 import { type Row, realClockColumns, type Snapshot, type StoreErrors } from './store.js';
 
 /** Loads better-sqlite3 on first use, so that a user of another database need not have it. */
 export async function openSqliteHandle(file: string, options: Options = {}): Promise<Database> {
-  const { default: open } = await import('better-sqlite3');
+  const open = await loadPeer('better-sqlite3', () => import('better-sqlite3'));
   // Waiting for a lock would block the only thread, and with it the process that holds the lock.
   return new open(file, { timeout: 0, ...options });
 }
