@@ -1,22 +1,38 @@
 import { err, ok } from 'neverthrow';
-import { type Actor, type Held, withTransitionLease } from 'transition-ownership';
+import { type Actor, withTransitionLease } from 'transition-ownership';
+import { point } from './control.js';
 import type { Orchestrator } from './orchestrator.js';
-import { point } from './points.js';
+import type { Outside, Step } from './outside.js';
 import { gates, transitions } from './stages.js';
 
-/** Moves a task to its next stage, through all gates, or says why not: the one way for every actor. */
-export async function advance({ db, ownership, outside }: Orchestrator, taskId: number, actor: Actor) {
-  const readTask = () => db.selectFrom('tasks').selectAll().where('id', '=', taskId).executeTakeFirstOrThrow();
-  const { stage, repo } = await readTask();
-  const [next] = transitions[stage];
-  if (next === undefined) return ok({ type: 'nothing-to-do' } as const);
+/** Who wants a task moved, on behalf of which run. */
+export interface Move {
+  readonly taskId: number;
+  readonly actor: Actor;
+  readonly runId?: number;
+}
 
-  return withTransitionLease(ownership, { taskId, actor, stage, context: repo }, async (held) => {
+const NOTHING = Object.freeze({ type: 'nothing-to-do' });
+
+/** Moves a task to its next stage, through all gates, or says why not: the one way for every actor. */
+export async function advance({ db, ownership, outside }: Orchestrator, { taskId, actor, runId }: Move) {
+  const readTask = () => db.selectFrom('tasks').selectAll().where('id', '=', taskId).executeTakeFirst();
+  const asked = await readTask();
+  const [next] = asked === undefined ? [] : transitions[asked.stage];
+  if (asked === undefined || next === undefined) return ok(NOTHING);
+
+  const { stage, repo } = asked;
+  return withTransitionLease(ownership, { taskId, actor, stage, runId: runId ?? null, context: repo }, async (held) => {
     // Whoever waited for the lease looks again: its last owner may have finished the move.
     const task = await readTask();
-    if (task.stage !== stage) return ok({ type: 'nothing-to-do' } as const);
+    if (task?.stage !== stage) return ok(NOTHING);
     for (const effect of gates[stage]) {
-      const passed = await passGate(outside, held, { effect, taskId, key: task.sha });
+      const step = { effect, key: `${repo}@${task.sha}` };
+      const passed = await held.runEffect({
+        ...step,
+        probe: () => probe(outside, step),
+        apply: ({ fencingToken }) => outside.apply({ ...step, taskId, fencingToken }),
+      });
       if (passed.isErr()) return err(passed.error);
     }
     await point(`${stage} gates passed`);
@@ -24,14 +40,7 @@ export async function advance({ db, ownership, outside }: Orchestrator, taskId: 
   });
 }
 
-/** One irreversible step: asked about before it is taken, and taken only under a lease that will last. */
-async function passGate(
-  outside: Orchestrator['outside'],
-  held: Pick<Held, 'ensure' | 'fencingToken'>,
-  step: { effect: string; taskId: number; key: string },
-) {
-  const ready = await held.ensure(500);
-  if (ready.isErr()) return err(ready.error);
-  if (!outside.has(step)) await outside.apply({ ...step, fencingToken: held.fencingToken });
-  return ok();
+/** Asks the outside world whether a step is done. */
+export async function probe(outside: Outside, step: Step) {
+  return (await outside.has(step)) ? 'applied' : 'not-applied';
 }

@@ -8,7 +8,7 @@ export const transitions = defineStages({
   done: [],
 });
 
-/** The irreversible steps between a stage and the next, in their order. */
+/** The gates between a stage and the next: irreversible steps, in their order. */
 export const gates: Readonly<Record<Stage, readonly string[]>> = {
   'deploy-staging': ['merge_pr', 'ratchet_coverage'],
   deploy: ['rebuild_image', 'deploy_production'],

@@ -2,39 +2,45 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { OwnershipEvent } from 'transition-ownership';
-import type { Answer } from '../actor.js';
+import type { Command } from '../control.js';
 
 /** What a process of the demo says over its channel. */
 interface Message {
-  readonly ready?: boolean;
+  readonly ready?: { readonly url: string };
   readonly at?: string;
-  readonly answer?: Answer;
+  readonly ticked?: string;
+  readonly report?: unknown;
   readonly event?: OwnershipEvent;
 }
 
-/** Whom a process plays, and its environment. */
+/** What an address answered. */
+export interface Reply {
+  readonly status: number;
+  readonly body: { readonly type?: string; readonly message?: string };
+}
+
+/** Whom a process plays, and what it finds in its environment. */
 interface Part {
   readonly name: string;
-  /** The point at which it stops, once. */
-  readonly HOLD_AT?: string;
-  /** The life of its leases. */
   readonly LEASE_TTL_MS?: string;
+  readonly HOLD_AT?: string;
 }
 
 /** How long the demo waits for a process before it calls the demo broken. */
 const PATIENCE_MS = 20_000;
 
-/** A real process that runs one actor; everything it says is kept until somebody asks for it. */
+/** A real process that runs the whole orchestrator; everything it says is kept until somebody asks for it. */
 export class Child {
   readonly name: string;
   readonly #process: ChildProcess;
-  readonly #heard: Message[] = [];
-  #wake: () => void = () => {};
+  #heard: Message[] = [];
+  #url = '';
+  #wake = (): void => {};
 
-  private constructor(directory: string, { name, ...env }: Part) {
+  constructor(directory: string, { name, ...env }: Part) {
     this.name = name;
-    this.#process = fork(fileURLToPath(new URL('../actor.ts', import.meta.url)), [directory, name], {
-      env: { ...process.env, ...env },
+    this.#process = fork(fileURLToPath(new URL('../main.ts', import.meta.url)), [directory], {
+      env: { ...process.env, JOB_COMMAND: 'true', EFFECT_MS: '0', PORT: '0', ...env },
     });
     this.#process.on('message', (message: Message) => {
       this.#heard.push(message);
@@ -45,47 +51,61 @@ export class Child {
     process.on('exit', () => this.#process.kill('SIGKILL'));
   }
 
-  /** Starts an actor and waits until it has recovered. */
-  static async start(directory: string, part: Part): Promise<Child> {
-    const child = new Child(directory, part);
-    await child.#next('is ready', ({ ready }) => ready);
-    return child;
-  }
-
-  get pid(): number {
-    return this.#process.pid ?? 0;
+  /** Waits until it has recovered and serves. */
+  async ready(): Promise<this> {
+    const { url } = await this.#next('is ready', ({ ready }) => ready);
+    this.#url = url;
+    return this;
   }
 
   /** Name and pid, as the story tells them. */
   get title(): string {
-    return `${this.name} (pid ${this.pid})`;
+    return `${this.name} (pid ${this.#process.pid ?? 'none'})`;
   }
 
-  /** Asks it to move a task; `answer` or `stopOrAnswer` tell what came of it. */
-  advance(taskId: number): void {
-    this.#process.send({ advance: taskId });
-  }
-
-  /** What came of the last move that it was asked for. */
-  answer(): Promise<Answer> {
-    return this.#next('answers', ({ answer }) => answer);
-  }
-
-  /** Where it stopped, or its answer if it did not get that far. */
-  stopOrAnswer(): Promise<{ readonly at: string } | Answer> {
-    return this.#next('stops or answers', ({ at, answer }) => (at === undefined ? answer : { at }));
-  }
-
-  /** Lets it go on from the point at which it stopped. */
-  go(): void {
-    this.#process.send('go');
-  }
-
-  /** The events of a type that it has told so far. */
-  events<T extends OwnershipEvent['type']>(type: T): Extract<OwnershipEvent, { readonly type: T }>[] {
-    return this.#heard.flatMap(({ event }) =>
-      event?.type === type ? [event as Extract<OwnershipEvent, { readonly type: T }>] : [],
+  /** Runs one tick of a role, and answers what it did. */
+  async tick(role: 'worker' | 'reaper' | 'reconciler'): Promise<unknown> {
+    this.#send({ tick: role });
+    const done = await this.#next(`has ticked as ${role}`, (message) =>
+      message.ticked === role ? message : undefined,
     );
+    return done.report;
+  }
+
+  /** Sends a request to one of its addresses. */
+  async post(path: string, body: unknown): Promise<Reply> {
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(`${this.#url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    return { status: response.status, body: (await response.json()) as Reply['body'] };
+  }
+
+  /** Has it stop at a point, once. */
+  holdAt(point: string): void {
+    this.#send({ hold: point });
+  }
+
+  /** Waits until it has stopped at a point. */
+  stopped(point: string): Promise<string> {
+    return this.#next(`is at "${point}"`, ({ at }) => (at === point ? at : undefined));
+  }
+
+  /** Lets it go on. */
+  go(): void {
+    this.#send({ go: true });
+  }
+
+  /** Waits for an event, past or to come, and forgets it. */
+  event<T extends OwnershipEvent['type']>(type: T): Promise<Extract<OwnershipEvent, { readonly type: T }>> {
+    return this.#next(`tells ${type}`, ({ event }) =>
+      event?.type === type ? (event as Extract<OwnershipEvent, { readonly type: T }>) : undefined,
+    );
+  }
+
+  /** The events of a type that it has told so far and that nobody has asked for. */
+  events<T extends OwnershipEvent['type']>(type: T): Extract<OwnershipEvent, { readonly type: T }>[] {
+    const found = this.#heard.filter(({ event }) => event?.type === type);
+    this.#heard = this.#heard.filter((message) => !found.includes(message));
+    return found.map(({ event }) => event as Extract<OwnershipEvent, { readonly type: T }>);
   }
 
   /** Sends a real signal. */
@@ -108,9 +128,13 @@ export class Child {
     await gone;
   }
 
+  #send(command: Command): void {
+    this.#process.send(command);
+  }
+
   async #next<T>(what: string, pick: (message: Message) => T | undefined): Promise<T> {
-    const deadline = setTimeout(() => this.#wake(), PATIENCE_MS);
     const begun = performance.now();
+    const deadline = setTimeout(() => this.#wake(), PATIENCE_MS);
     try {
       for (;;) {
         for (const [index, message] of this.#heard.entries()) {
@@ -119,9 +143,7 @@ export class Child {
           this.#heard.splice(index, 1);
           return picked;
         }
-        if (this.#process.exitCode !== null || this.#process.signalCode !== null) {
-          throw new Error(`${this.title} ended before it ${what}`);
-        }
+        if (this.#process.exitCode !== null) throw new Error(`${this.title} ended before it ${what}`);
         if (performance.now() - begun >= PATIENCE_MS) throw new Error(`waited in vain until ${this.title} ${what}`);
         await new Promise<void>((resolve) => {
           this.#wake = resolve;

@@ -1,40 +1,31 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Child } from './child.js';
-import type { Scene } from './scene.js';
+import { addTask, type Crew, passStage, runTo } from './crew.js';
 
-/** The owner is frozen for longer than its lease lasts and wakes up when another has done its work. */
-export async function frozenOwner({ directory, story }: Scene, taskId: number): Promise<void> {
+/** The owner is frozen for longer than its lease lasts, and wakes up when another has done its work. */
+export async function frozenOwner(crew: Crew): Promise<void> {
+  const { story, web, directory } = crew;
+  const taskId = await addTask(crew, 'search');
   story.chapter('The owner is frozen past its lease and wakes up too late');
-  const owner = await Child.start(directory, { name: 'monitor', HOLD_AT: 'merge_pr applied', LEASE_TTL_MS: '3000' });
-  const heir = await Child.start(directory, { name: 'reconciler' });
-  owner.advance(taskId);
-  await owner.stopOrAnswer();
-  owner.signal('SIGSTOP');
-  story.done(`${owner.title} merged task ${taskId} and got SIGSTOP; its lease lasts 3 s`);
+  const sleeper = await new Child(directory, { name: 'second monitor', LEASE_TTL_MS: '3000' }).ready();
+  await runTo({ ...crew, monitor: sleeper }, 'merge_pr applied');
+  sleeper.signal('SIGSTOP');
+  story.done(`${sleeper.title} merged task ${taskId} and got SIGSTOP; its lease lasts 3 s`);
 
-  let asked = 0;
-  for (;;) {
-    heir.advance(taskId);
-    asked += 1;
-    const answer = await heir.answer();
-    if (answer.type !== 'lease-busy') break;
-    await pause(100); // as often as a reconciler looks
+  let asked = await web.post('/webhook/ci', { taskId });
+  story.seen(`a webhook asks to go on: ${asked.status} ${asked.body.message ?? asked.body.type}`);
+  while (asked.body.type === 'lease-busy') {
+    await pause(100);
+    asked = await web.post('/webhook/ci', { taskId });
   }
-  const [deferred] = heir.events('lease.busy');
-  const [reclaimed] = heir.events('lease.reclaimed');
-  if (deferred !== undefined && reclaimed !== undefined) {
-    story.seen(`${heir.title} deferred ${asked - 1} times: the owner was ${deferred.verdict} (${deferred.reason})`);
-    story.seen(`then it was ${reclaimed.verdict} (${reclaimed.reason}), and ${heir.name} took over and moved the task`);
-  }
+  const reclaimed = web.events('lease.reclaimed').at(-1);
+  story.seen(`it asks again until the owner is dead (${reclaimed?.reason ?? 'no reason'})`);
+  story.came(`the webhook moved the task: ${asked.status} ${asked.body.type}`);
 
-  owner.signal('SIGCONT');
-  owner.go();
-  story.done(`${owner.title} got SIGCONT and went on as if nothing had happened`);
-  const late = await owner.answer();
-  story.came(`its next step ended with ${late.type}`);
-
-  heir.advance(taskId);
-  const last = await heir.answer();
-  story.came(`${heir.name} finished: the task is ${last.type === 'moved' ? last.to : last.type}`);
-  await Promise.all([owner.leave(), heir.leave()]);
+  sleeper.signal('SIGCONT');
+  sleeper.go();
+  const { reason } = await sleeper.event('lease.lost');
+  story.came(`${sleeper.name} woke up, was refused at its next step (lease lost: ${reason}) and did nothing more`);
+  await sleeper.leave();
+  await passStage(crew);
 }

@@ -1,31 +1,24 @@
 import { Child } from './child.js';
-import { list, type Scene } from './scene.js';
+import { addTask, type Crew, passStage, runTo } from './crew.js';
 
-/** The owner dies right after an irreversible step, before it could tell anybody; two processes come to help. */
-export async function killedOwner({ directory, story }: Scene, taskId: number): Promise<void> {
-  story.chapter('The owner is killed between a deployment and its stage write');
-  const owner = await Child.start(directory, { name: 'monitor', HOLD_AT: 'deploy_production applied' });
-  owner.advance(taskId);
-  await owner.stopOrAnswer();
-  await owner.kill();
-  story.done(`${owner.title} deployed task ${taskId} and got SIGKILL before it could write the stage`);
+/** The owner dies right after an irreversible step, before it could write down that it was done. */
+export async function killedOwner(crew: Crew): Promise<void> {
+  const { story, directory, monitor } = crew;
+  const taskId = await addTask(crew, 'api');
+  story.chapter('The owner is killed between a deployment and its record');
+  await passStage(crew);
+  await crew.reconciler.tick('reconciler');
+  await runTo(crew, 'deploy_production applied');
+  await monitor.kill();
+  story.done(`${monitor.title} deployed task ${taskId} and got SIGKILL before it could write that down`);
 
-  const names = ['monitor, restarted', 'reconciler'];
-  const helpers = await Promise.all(names.map((name) => Child.start(directory, { name })));
-  story.done(`${list(helpers.map(({ title }) => title))} started at the same moment and asked for the same move`);
-  for (const helper of helpers) helper.advance(taskId);
-  const answers = await Promise.all(helpers.map((helper) => helper.answer()));
-
-  for (const helper of helpers) {
-    for (const { fencingToken, reason } of helper.events('lease.reclaimed')) {
-      story.seen(`${helper.name} reclaimed the lease (token ${fencingToken ?? 'none'}): ${reason}`);
-    }
+  const heir = await new Child(directory, { name: 'monitor, restarted' }).ready();
+  crew.monitor = heir;
+  for (const { fencingToken, reason } of heir.events('lease.reclaimed')) {
+    story.seen(`${heir.title} reclaimed the lease (token ${fencingToken}): ${reason}`);
   }
-  for (const [index, { name }] of helpers.entries()) {
-    const answer = answers[index];
-    if (answer?.type === 'moved')
-      story.came(`${name} found the deployment done and only wrote the stage: ${answer.to}`);
-    else story.came(`${name} did nothing: ${answer?.type ?? 'no answer'}`);
+  for (const { effect, by } of heir.events('effect.applied')) {
+    story.seen(`${effect} was begun and never recorded; asked for it, the cluster says: done (${by})`);
   }
-  await Promise.all(helpers.map((helper) => helper.leave()));
+  for (const { to } of heir.events('stage.changed')) story.came(`it deployed nothing and wrote the stage: ${to}`);
 }

@@ -40,9 +40,15 @@ export class Story {
     this.#write(`\n${this.#colors.bold(text)}`);
   }
 
-  /** One line of the outside world's log. */
-  effect({ effect, taskId, fencingToken, pid }: Applied): void {
-    this.#write(`   task ${taskId}  ${effect.padEnd(18)} token ${fencingToken ?? 'none'}  pid ${pid}`);
+  /** What the outside world's log has of one task: each step, with its token. */
+  steps(steps: readonly Applied[]): void {
+    const told = steps.map(({ effect, fencingToken }) => `${effect} (${fencingToken ?? 'no token'})`);
+    this.#write(`   task ${steps[0]?.taskId ?? 'none'}  ${told.join(', ')}`);
+  }
+
+  /** One line of the lessons journal, without its time. */
+  lesson(line: string): void {
+    this.#write(`   ${line.slice(line.indexOf(' ') + 1)}`);
   }
 
   promise({ text, broken }: { text: string; broken: readonly string[] }): void {

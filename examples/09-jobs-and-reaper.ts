@@ -1,0 +1,84 @@
+/** A queued job belongs to no run: claim, stamp, and a reaper that takes jobs from runs that are dead. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Kysely, sql } from 'kysely';
+import {
+  acquireLease,
+  claimNextJob,
+  createJobReaper,
+  createTransitionOwnership,
+  ensureSchema,
+  releaseLease,
+  stampRunOwnership,
+} from 'transition-ownership';
+import { openSqlite } from 'transition-ownership/sqlite';
+
+interface Database {
+  tasks: { id: number; stage: string };
+  jobs: {
+    id: number;
+    task_id: number;
+    status: 'queued' | 'running' | 'succeeded' | 'failed';
+    run_id: number | null;
+    pid: number | null;
+    started_at: string | null;
+  };
+}
+
+const db = new Kysely<Database>({ dialect: openSqlite(':memory:') });
+await sql`create table tasks (id integer primary key, stage text not null)`.execute(db);
+await sql`create table jobs (id integer primary key, task_id integer not null, status text not null,
+  run_id integer, pid integer, started_at text)`.execute(db);
+const ownership = createTransitionOwnership({
+  db,
+  tasks: { table: 'tasks', id: 'id', stage: 'stage' },
+  jobs: {
+    table: 'jobs',
+    id: 'id',
+    taskId: 'task_id',
+    status: 'status',
+    runId: 'run_id',
+    pid: 'pid',
+    startedAt: 'started_at',
+    statuses: { queued: 'queued', running: 'running', failed: 'failed' },
+    singleHost: true, // so that a bare pid is evidence
+  },
+});
+(await ensureSchema(ownership))._unsafeUnwrap();
+const reaper = createJobReaper(ownership, { finalizeGraceMs: 0, maxRunningMs: 3_600_000, onDead: 'requeue' });
+const row = () => db.selectFrom('jobs').select(['status', 'run_id', 'started_at']).executeTakeFirstOrThrow();
+
+// Job 1 was queued again by its status alone, and still carries the run that had it.
+await sql`insert into jobs values (1, 1, 'queued', 40, 999999, '2025-01-01 00:00:00.000')`.execute(db);
+const first = (await reaper.tick())._unsafeUnwrap();
+console.log(`sanitized: ${first.sanitized}`, await row());
+
+// Claimed, it is running and nobody's; stamped, it is the run's. The process is a real one.
+const job = (await claimNextJob(ownership))._unsafeUnwrap();
+if (job === null) throw new Error('the queue is empty');
+const run = spawn('sleep', ['600']);
+const stamp = { job, runId: 41, pid: run.pid ?? 0 };
+console.log((await stampRunOwnership(ownership, stamp))._unsafeUnwrap());
+const { alive } = (await reaper.tick())._unsafeUnwrap();
+console.log(`alive: ${alive}`);
+
+// The process dies. While somebody is in the middle of moving its task, the job is left alone.
+run.kill('SIGKILL');
+await once(run, 'exit');
+const lease = (await acquireLease(ownership, { taskId: 1, actor: 'finalizer' }))._unsafeUnwrap();
+const { deferred } = (await reaper.tick())._unsafeUnwrap();
+console.log(`deferred: ${deferred}`);
+(await releaseLease(ownership, lease))._unsafeUnwrap();
+
+// Dead at two ticks in a row, and nobody at work on its task: back to the queue, without a trace of the run.
+const { outcomes } = (await reaper.tick())._unsafeUnwrap();
+console.log(outcomes, await row());
+
+await db.destroy();
+
+// Output:
+// sanitized: 1 { status: 'queued', run_id: null, started_at: null }
+// stamped
+// alive: 1
+// deferred: 1
+// [ { jobId: 1, outcome: 'reaped', reason: 'process-gone' } ] { status: 'queued', run_id: null, started_at: null }
