@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setImmediate } from 'node:timers/promises';
 import type { OwnershipEvent } from 'transition-ownership';
-import { afterEach } from 'vitest';
+import { afterEach, vi } from 'vitest';
 import { program } from './bundle.js';
 import type { Commands } from './child/commands.js';
 import type { Setup } from './child/setup.js';
@@ -27,6 +27,9 @@ type ArgumentOf<F> = F extends (argument: infer A) => unknown ? A : never;
 type AnswerOf<F> = F extends (argument: never) => infer R ? Awaited<R> : never;
 
 const living = new Set<Pick<Child, 'kill'>>();
+
+// Processes start slowly on a machine that has much else to do.
+vi.setConfig({ testTimeout: 60_000 });
 
 afterEach(async () => {
   await Promise.all([...living].map((child) => child.kill()));
@@ -68,13 +71,19 @@ export class Child<C extends object = Commands> {
   }
 
   /** Has the child run a command; rejects if the command throws there or the child ends first. */
-  async call<K extends keyof C & string>(command: K, argument?: ArgumentOf<C[K]>): Promise<AnswerOf<C[K]>> {
+  call<K extends keyof C & string>(command: K, argument?: ArgumentOf<C[K]>): Promise<AnswerOf<C[K]>> {
+    const answered = this.#answer(command, argument) as Promise<AnswerOf<C[K]>>;
+    answered.catch(() => undefined); // Whoever does not wait for the answer may see the child end first.
+    return answered;
+  }
+
+  async #answer(command: string, argument: unknown): Promise<unknown> {
     this.#calls += 1;
     const id = this.#calls;
     this.tell(JSON.stringify({ id, command, argument }));
     const line = await this.#line((heard) => heard['id'] === id);
     if ('thrown' in line) throw new Error(`${command}: ${JSON.stringify(line['thrown'])}`);
-    return line['answer'] as AnswerOf<C[K]>;
+    return line['answer'];
   }
 
   /** Waits until the child says something; each line is heard once. */

@@ -26,6 +26,8 @@ export const firstShape = `create table transition_lease (task_id integer primar
 /** The tables of the orchestrator; a trigger keeps an account of every stage write that was committed. */
 const tables = `
   create table tasks (id integer primary key, stage text not null, count integer not null default 0, note text);
+  create table jobs (id integer primary key, task_id integer, status text not null, run_id integer, pid integer,
+    started_at text);
   create table account (id integer primary key, task integer not null, was text not null, is_now text not null);
   create trigger kept after update of stage on tasks begin
     insert into account (task, was, is_now) values (new.id, old.stage, new.stage);
@@ -56,6 +58,13 @@ export class Look {
     const path = newPath();
     this.run(`vacuum into '${path}'`);
     return new Look(path);
+  }
+
+  /** So many jobs in the queue. */
+  queue(jobs: number, columns = '', values = ''): void {
+    for (let id = 1; id <= jobs; id += 1) {
+      this.run(`insert into jobs (id, task_id, status${columns}) values (${id}, ${id}, 'queued'${values})`);
+    }
   }
 
   leases(): unknown[] {

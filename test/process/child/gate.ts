@@ -5,8 +5,9 @@ import type { Setup } from './setup.js';
 
 /** Where the statements of a child are counted, mutated, held up, and where it dies. */
 export class Gate {
-  /** Statements so far. */
+  /** Statements so far, and those among them that change rows. */
   count = 0;
+  writes = 0;
   readonly #setup: Setup;
   #standing: RegExp | undefined;
   #proceed: (() => void) | undefined;
@@ -19,7 +20,8 @@ export class Gate {
   readonly pass: Pass = async (query, send) => {
     const { killAt, parkBefore } = this.#setup;
     this.count += 1;
-    const dying = this.count === killAt?.statement ? killAt.when : 'never';
+    if (/^\s*(?:insert|update|delete)/.test(query.sql)) this.writes += 1;
+    const dying = killAt !== undefined && this.#isAt(killAt.statement, query.sql) ? killAt.when : 'never';
     if (parkBefore !== undefined && new RegExp(parkBefore).test(query.sql)) await this.#park(query.sql);
     if (dying === 'before') die(query.sql);
     const answer = await send(this.#mutated(query));
@@ -36,6 +38,10 @@ export class Gate {
     if (this.#proceed === undefined) throw new Error('no statement is parked');
     this.#proceed();
     this.#proceed = undefined;
+  }
+
+  #isAt(statement: number | string, sql: string): boolean {
+    return typeof statement === 'number' ? statement === this.count : new RegExp(statement).test(sql);
   }
 
   #park(sql: string): Promise<void> {

@@ -1,5 +1,12 @@
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { Kysely } from 'kysely';
-import { createTransitionOwnership, heartbeatOnly, singleProcess } from 'transition-ownership';
+import {
+  createTransitionOwnership,
+  heartbeatOnly,
+  type Lease,
+  type ProcessIdentity,
+  singleProcess,
+} from 'transition-ownership';
 import { openSqlite } from 'transition-ownership/sqlite';
 import { processIdentity } from '../../../src/runtime/process-scope.js';
 import { referencedClock } from './clock.js';
@@ -12,12 +19,22 @@ import type { Setup } from './setup.js';
 export interface Tables {
   /** `count` counts transitions: read, added to and written back under the lease. */
   tasks: { id: number; stage: string; count: number; note: string | null };
+  jobs: {
+    id: number;
+    task_id: number | null;
+    status: string;
+    run_id: number | null;
+    pid: number | null;
+    started_at: string | null;
+  };
 }
 
 /** Who is alive, by the name that a test gives it. */
 export const livenesses = { 'heartbeat-only': heartbeatOnly, 'single-process': singleProcess };
 
-/** Opens the file as a process of an orchestrator does; every event is told to the test. */
+/** One process of the orchestrator, over the file that it shares with others; every event is told to the test. */
+export type Orchestrator = ReturnType<typeof orchestrator>;
+
 export function orchestrator(setup: Setup) {
   const { file, ttlMs = 30_000, renewEveryMs = ttlMs / 3, busyTimeoutMs = 100, synchronous = 'full' } = setup;
   const gate = new Gate(setup);
@@ -25,12 +42,48 @@ export function orchestrator(setup: Setup) {
   const ownership = createTransitionOwnership({
     db,
     tasks: { table: 'tasks', id: 'id', stage: 'stage' },
+    jobs: {
+      table: 'jobs',
+      id: 'id',
+      taskId: 'task_id',
+      status: 'status',
+      runId: 'run_id',
+      pid: 'pid',
+      startedAt: 'started_at',
+      statuses: { queued: 'queued', running: 'running', failed: 'failed' },
+      singleHost: true,
+    },
+    effects: {},
     lease: { ttlMs, renewEveryMs },
     ...(setup.liveness !== undefined && { liveness: livenesses[setup.liveness]() }),
-    mode: setup.mode ?? 'on',
     ...(setup.clock !== undefined && { clock: referencedClock }),
-    ...(setup.host !== undefined && { identity: { ...processIdentity(), host: setup.host } }),
+    ...(setup.host !== undefined && { identity: ofHost(setup.host) }),
+    mode: setup.mode ?? 'on',
     onEvent: (event) => say({ event }),
   });
-  return { db, ownership, gate };
+  const leases = new Map<number, Lease<number, string, number>>();
+  return {
+    db,
+    ownership,
+    gate,
+    leases,
+    outside: outsideOf(file),
+    leaseOf: (taskId: number): Lease<number, string, number> => {
+      const lease = leases.get(taskId);
+      if (lease === undefined) throw new Error(`no lease on task ${taskId}`);
+      return lease;
+    },
+  };
+}
+
+function ofHost(host: string): ProcessIdentity {
+  return { ...processIdentity(), host };
+}
+
+/** The outside world: a file that every process appends to, one line for each time that the step was really taken. */
+function outsideOf(file: string) {
+  const path = `${file}.effects`;
+  const has = (taskId: number): boolean => existsSync(path) && readFileSync(path, 'utf8').includes(`task ${taskId} `);
+  const apply = (taskId: number, token: number | null): void => appendFileSync(path, `task ${taskId} token ${token}\n`);
+  return { has, apply };
 }

@@ -14,8 +14,8 @@ export interface Setup {
   readonly clock?: 'with-referenced-timers';
   /** Replaces the host scope of the process, and only that. */
   readonly host?: string;
-  /** Dies by SIGKILL before or after its n-th statement, counted from 1. */
-  readonly killAt?: { readonly statement: number; readonly when: 'before' | 'after' };
+  /** Dies by SIGKILL before or after its n-th statement, counted from 1, or the first that matches. */
+  readonly killAt?: { readonly statement: number | string; readonly when: 'before' | 'after' };
   /** Each statement that matches says `parked` and waits for `proceed`. */
   readonly parkBefore?: string;
   /** Stops itself after the first statement that matches, its answer not yet delivered, until SIGCONT. */

@@ -20,7 +20,7 @@ async function contend() {
 }
 
 const family = {
-  schema: commands.schema,
+  schema: () => commands.schema(),
   /** The contention of the whole family, parent first. */
   async contend() {
     const parent = await contend();
