@@ -8,11 +8,12 @@ import type { Holding } from '../runtime/holding.js';
  * The row of a lease was looked for and is not there: the lease is lost.
  *
  * Only told, and not held against the lease, where the look proves nothing: a transaction may see an old
- * state, and a provisional row is there for nobody else before its commit.
+ * state, a provisional row is there for nobody else before its commit, and its owner may have released it.
  */
 export function rowMissing({ session }: Context, holding: Holding, holder: Holder | null): LeaseLost {
   const { taskId, fencingToken, entry } = holding.facts;
-  const proves = !session.inTransaction && !(entry.provisional && holder === null);
+  const explained = holding.released || holding.maybeReleased || (entry.provisional && holder === null);
+  const proves = !session.inTransaction && !explained;
   const found = holder === null ? ({ reason: 'gone' } as const) : ({ reason: 'superseded', holder } as const);
   const recorded = proves ? holding.lose(found.reason, found.holder) : undefined;
   // What is seen now says more than what was feared before.

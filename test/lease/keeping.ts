@@ -1,5 +1,13 @@
 import { sql } from 'kysely';
-import { acquireLease, acquireLeases, type Dialect, releaseLease, snapshot, sqliteDialect } from 'transition-ownership';
+import {
+  acquireLease,
+  acquireLeases,
+  type Dialect,
+  releaseLease,
+  snapshot,
+  sqliteDialect,
+  withTransitionLease,
+} from 'transition-ownership';
 import { expect } from 'vitest';
 import { err, ok, type Proofs } from '../rig/proofs.js';
 import type { Rig } from '../rig/rig.js';
@@ -449,6 +457,22 @@ export const locked: Proofs = {
     expect(signal.reason).toMatchObject({ reason: 'unverifiable' });
     await rig.time.advance(60_000);
     expect(other.signal.aborted).toBe(false);
+  },
+
+  'ensure of a locked row counts what it had left': async (rig) => {
+    const { own } = lockable(rig);
+    await ok(
+      withTransitionLease(own, { taskId: 1, actor: 'monitor' }, async (lease) => {
+        rig.time.freeze(5_000);
+        rig.run('insert into locked_tasks values (1)');
+        await ok(lease.ensure(25_000));
+        expect(await err(lease.ensure(25_001))).toMatchObject({ type: 'not-enough-time', remainingMs: 25_000 });
+        rig.time.freeze(21_999);
+        expect(lease.signal.aborted).toBe(false);
+        rig.time.freeze(1);
+        expect(lease.signal.aborted).toBe(true);
+      }),
+    );
   },
 
   'no trust is taken from a row that was locked': async (rig) => {

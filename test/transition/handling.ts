@@ -64,7 +64,7 @@ export const handling: Proofs = {
 
   'what a handler gives is handed on: a value, a promise, a result, an async result': async (rig) => {
     const own = rig.start('a').own();
-    const given = [
+    const given: (() => unknown)[] = [
       () => 'value',
       () => Promise.resolve('value'),
       () => worked('value'),
@@ -72,8 +72,12 @@ export const handling: Proofs = {
       () => okAsync('value'),
     ];
     for (const handler of given) expect(await ok(withTransitionLease(own, request, handler))).toBe('value');
-    for (const handler of [() => failed('wrong'), () => errAsync('wrong'), () => Promise.resolve(failed('wrong'))])
-      expect(await err(withTransitionLease(own, request, handler))).toBe('wrong');
+    const refused: (() => unknown)[] = [
+      () => failed('wrong'),
+      () => errAsync('wrong'),
+      () => Promise.resolve(failed('wrong')),
+    ];
+    for (const handler of refused) expect(await err(withTransitionLease(own, request, handler))).toBe('wrong');
     expect(rig.leases()).toEqual([]);
   },
 
@@ -85,7 +89,7 @@ export const handling: Proofs = {
     });
     expect(await err(thrown)).toEqual({
       type: 'handler-failed',
-      message: 'The handler threw: the deploy failed',
+      message: 'The handler threw: the deploy failed.',
       cause,
     });
     const rejected = withTransitionLease(own, request, () => Promise.reject(cause));
@@ -312,7 +316,24 @@ export const held: Proofs = {
     );
   },
 
-  'ensure whose answer was slow counts what it took': async (rig) => {
+  'ensure whose answer was slow counts what it took from the time that is left': async (rig) => {
+    const a = rig.start('a');
+    await ok(
+      withTransitionLease(a.own(), request, async (lease) => {
+        const slowly = () =>
+          a.wire.meanwhile(RENEWAL, async (run) => {
+            await run();
+            rig.time.freeze(10_000);
+          });
+        slowly();
+        await ok(lease.ensure(20_000));
+        slowly();
+        expect(await err(lease.ensure(20_001))).toMatchObject({ type: 'not-enough-time', remainingMs: 20_000 });
+      }),
+    );
+  },
+
+  'ensure whose answer came too late to be trusted is lost': async (rig) => {
     const a = rig.start('a');
     await ok(
       withTransitionLease(a.own(), request, async (lease) => {
@@ -342,6 +363,21 @@ export const held: Proofs = {
       expect(await err(lease.ensure(0))).toMatchObject({ type: 'lease-lost', reason: 'gone' });
     });
     await err(gone);
+  },
+
+  'ensure of a lease that its handler gave back fails, and tells no loss': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    await ok(
+      withTransitionLease(own, request, async (lease) => {
+        await ok(releaseLease(own, lease));
+        expect(await err(lease.ensure(0))).toMatchObject({ type: 'lease-lost', reason: 'gone' });
+        expect(await err(lease.updateStage('deploy'))).toMatchObject({ type: 'lease-lost', reason: 'gone' });
+        expect(lease.signal.aborted).toBe(false);
+      }),
+    );
+    expect(a.told('lease.lost')).toEqual([]);
+    expect(rig.task(1)).toMatchObject({ stage: 'deploy-staging' });
   },
 
   'ensure of a lease that was lost asks nobody': async (rig) => {
