@@ -1,3 +1,8 @@
+import { mysqlTable } from './mysql/table.js';
+import { postgresTable } from './postgres/table.js';
 import { sqliteTable } from './sqlite/table.js';
 
-await sqliteTable();
+const { TEST_POSTGRES_URL, TEST_MYSQL_URL } = process.env;
+if (!process.argv[2]) await sqliteTable();
+if (TEST_POSTGRES_URL && process.argv[2] !== 'mysql') await postgresTable(TEST_POSTGRES_URL);
+if (TEST_MYSQL_URL) await mysqlTable(TEST_MYSQL_URL);
