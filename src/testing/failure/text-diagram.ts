@@ -35,7 +35,7 @@ function beatLines(
   beat: Beat,
   { story, widths }: { readonly story: Story; readonly widths: readonly number[] },
 ): string[] {
-  const time = `${String(beat.number).padStart(3)}${`${beat.afterMs} ms`.padStart(timeWidth - 3)}`;
+  const time = `${String(beat.number).padStart(3)} ${`${beat.afterMs} ms`.padStart(timeWidth - 4)}`;
   const changes = beat.changes.flatMap((change) => wrap(changeText(change), tablesWidth));
   if (beat.lane < 0) {
     const across = widths.slice(1, -1).reduce((sum, width) => sum + width + 3, -3);
