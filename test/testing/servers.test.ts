@@ -152,7 +152,7 @@ for (const [name, variable, url, make] of servers) {
       });
     });
 
-    test('lets the server end a deadlock', async () => {
+    test('ends a deadlock at the cost of one process', async () => {
       await using(makeStore(true, 'read committed'), async (store) => {
         const ends = new Set<string>();
         const scenario: Scenario<leases.LeaseTables> = {

@@ -24,7 +24,7 @@ interface Grant {
  * was asked for, a write, renewal or release accepted after a higher token had been granted. What it does not report
  * may still be wrong; `checkLinearizable` finds more, in short histories. For soak tests and rows from production.
  */
-export function checkTokenOrder(history: readonly LeaseOperation[]): TokenOrder {
+export function checkTokenOrder(history: readonly Operation<LeaseInput, LeaseOutput>[]): TokenOrder {
   const byTask = new Map<string, LeaseOperation[]>();
   for (const operation of history) {
     const task = String(operation.input.taskId);

@@ -43,14 +43,14 @@ export class Failure extends Error {
     this.story = story;
   }
 
-  /** Draws the failure of one schedule. */
+  /** @internal Draws the failure of one schedule. */
   static of<DB>(parts: FailureParts<DB>): Failure {
     const token = tokenOf(parts.scenario, parts.picks);
     const story = storyOf({ violated: parts.error.message, token, store: parts.store.name, log: parts.log });
     return new Failure(parts.error, story, parts.log.map(lineOf));
   }
 
-  /** A failure of the scenario as a whole, with no schedule to show. */
+  /** @internal A failure of the scenario as a whole, with no schedule to show. */
   static ofScenario(error: Error): Failure {
     return new Failure(error, storyOf({ violated: error.message, token: '', store: '', log: [] }), []);
   }

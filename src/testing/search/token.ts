@@ -24,12 +24,8 @@ export function picksOf<DB>(scenario: Scenario<DB>, token: string): number[] {
 }
 
 function markOf<DB>(scenario: Scenario<DB>): string {
-  const budget = budgetOf(scenario.faults ?? {});
-  const text = [
-    ...Object.keys(scenario.processes),
-    ...Object.entries(budget).flat(),
-    String(scenario.faults?.jumpsMs),
-  ].join();
+  const spendable = Object.entries(budgetOf(scenario.faults ?? {})).filter(([, count]) => count > 0);
+  const text = [...Object.keys(scenario.processes), ...spendable.flat(), String(scenario.faults?.jumpsMs)].join();
   let mark = 7;
   for (const character of text) mark = (Math.imul(mark, 31) + (character.codePointAt(0) ?? 0)) >>> 0;
   return mark.toString(36);

@@ -64,6 +64,10 @@ export function postgresStore<DB = AnyTables>(options: PostgresStoreOptions<DB>)
         ),
         inTransaction: () => sessions.inTransaction(),
         blocked: () => sessions.blocked(),
+        async refuse() {
+          await sessions.cancel();
+          return coded('40P01', 'deadlock detected');
+        },
         settled: () => sessions.settled(),
         kill: () => sessions.kill(),
       };
@@ -110,9 +114,8 @@ class PostgresServer implements Server<PostgresSession> {
     client.on('error', () => undefined);
     if (first) await client.query(`create schema ${this.schema}`);
     await client.query(`set search_path to ${this.schema}, public`);
-    // How long a statement waits before it looks for a deadlock: longer than a schedule, so that it is always the first
-    // to wait who is refused; shorter than the default second, which each deadlock would cost.
-    await client.query("set deadlock_timeout to '150ms'").catch(() => undefined);
+    // Which statement a deadlock costs would depend on real time: the world decides, long before the server looks.
+    await client.query("set deadlock_timeout to '60s'").catch(() => undefined);
     await client.query(`set default_transaction_isolation to '${this.options.isolation ?? 'read committed'}'`);
     const { rows } = await client.query('select pg_backend_pid() as pid');
     const session: PostgresSession = {
@@ -136,6 +139,10 @@ class PostgresServer implements Server<PostgresSession> {
   async terminate({ id, client }: PostgresSession): Promise<void> {
     await this.query('select pg_terminate_backend($1, 1000)', [id]);
     await client.end().catch(() => undefined);
+  }
+
+  async cancel({ id }: PostgresSession): Promise<void> {
+    await this.query('select pg_cancel_backend($1)', [id]);
   }
 
   async waiting(sessions: readonly PostgresSession[]): Promise<ReadonlySet<number>> {

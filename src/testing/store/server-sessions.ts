@@ -16,6 +16,8 @@ export interface Server<S extends Session> {
   open(): Promise<S>;
   /** Ends a connection at the server, and returns when it is gone: an open transaction is then rolled back. */
   terminate(session: S): Promise<void>;
+  /** Cancels the running statement. */
+  cancel?(session: S): Promise<void>;
   /** Which of these wait for somebody's lock. */
   waiting(sessions: readonly S[]): Promise<ReadonlySet<number>>;
 }
@@ -66,6 +68,12 @@ export class ProcessSessions<S extends Session> {
     if (running.length === 0) return false;
     const waiting = await this.server.waiting(running);
     return running.every((session) => waiting.has(session.id));
+  }
+
+  /** Cancels a statement that waits. */
+  async cancel(): Promise<void> {
+    const running = this.mine.find((session) => session.busy);
+    if (running !== undefined) await this.server.cancel?.(running);
   }
 
   async kill(): Promise<void> {

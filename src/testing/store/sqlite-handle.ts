@@ -1,5 +1,5 @@
 import type { Database, Options, Statement } from 'better-sqlite3';
-import type { SqliteDatabase } from 'kysely';
+import type { SqliteDatabase, SqliteStatement } from 'kysely';
 import { loadPeer } from './load-peer.js';
 import { type Row, realClockColumns, type Snapshot, type StoreErrors } from './store.js';
 
@@ -12,14 +12,31 @@ export async function openSqliteHandle(file: string, options: Options = {}): Pro
 
 /** A handle with its prepared statements kept: Kysely prepares anew each time, which is half the cost of a step. */
 export function cachedStatements(database: Database, seen: (text: string) => void): SqliteDatabase {
-  const statements = new Map<string, Statement>();
+  const statements = new Map<string, SqliteStatement>();
   return {
     close() {},
     prepare(text) {
       seen(text);
-      const statement = statements.get(text) ?? database.prepare(text);
+      const statement = statements.get(text) ?? withoutForeignInsertId(text, database.prepare(text));
       statements.set(text, statement);
       return statement;
+    },
+  };
+}
+
+/**
+ * A statement that inserts nothing answers the id that its connection inserted last, and connections outlive
+ * schedules: here it answers 0.
+ */
+function withoutForeignInsertId(text: string, statement: Statement): SqliteStatement {
+  const inserts = /\b(insert|replace)\b/i.test(text);
+  return {
+    reader: statement.reader,
+    all: (parameters) => statement.all(parameters),
+    iterate: (parameters) => statement.iterate(parameters),
+    run(parameters) {
+      const { changes, lastInsertRowid } = statement.run(parameters);
+      return { changes, lastInsertRowid: inserts && changes > 0 ? lastInsertRowid : 0 };
     },
   };
 }

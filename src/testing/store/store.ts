@@ -28,6 +28,11 @@ export interface TestConnection {
    * says itself. A statement that waits stays in flight and is collected when its lock comes free.
    */
   blocked?(): Promise<boolean>;
+  /**
+   * Servers that take their time to notice a deadlock: refuses a statement of this connection that waits, as the server
+   * would in the end, and answers the error that it then gives. Without it the world waits for the server.
+   */
+  refuse?(): Promise<Error>;
   /** Servers only: resolves when no further session is being opened. */
   settled?(): Promise<void>;
 }

@@ -85,6 +85,16 @@ export class Delivery<DB> {
     await collectFreed(this.world, (freed, outcome) => this.deliverLate(freed, outcome));
   }
 
+  /** Ends a deadlock at the cost of one process, as the server would. */
+  async refuse(victim: Incarnation): Promise<void> {
+    const [refused] = victim.inFlight;
+    const error = await victim.connection?.refuse?.();
+    if (refused === undefined || error === undefined) return;
+    await refused.outcome;
+    victim.inFlight = victim.inFlight.filter((other) => other !== refused);
+    await this.deliverLate(refused, { ok: false, error });
+  }
+
   /** A transaction may go on seeing the tables as they were: that is part of what its future depends on. */
   private viewOf(by: Incarnation, writes: boolean): void {
     if (by.connection?.inTransaction() !== true) by.view = '';

@@ -1,6 +1,6 @@
 import type { ClaimRegistry } from '../../index.js';
 import type { TestConnection } from '../store/store.js';
-import { asText, type Interner } from './interner.js';
+import type { Interner } from './interner.js';
 import type { OpenOperation } from './operations.js';
 import type { InFlight, Parked } from './parked.js';
 import type { Point, ProcessView } from './view.js';
@@ -107,10 +107,5 @@ export class Incarnation implements ProcessView {
     for (const parked of this.pending) if (parked.blockedAt === version) key += `b${parked.id}`;
     for (const { parked } of this.inFlight) key += `f${parked.id}`;
     return key;
-  }
-
-  /** Everything that this process could tell apart, in words, for comparing two runs. */
-  describe(): string {
-    return `${this.name}.${this.incarnation} ${this.state} ${this.seen} ${asText(this.result)}`;
   }
 }

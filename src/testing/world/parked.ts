@@ -37,6 +37,3 @@ export type Choice =
   | { readonly kind: 'restart'; readonly id: string; readonly victim: Incarnation; readonly samePid: boolean }
   | { readonly kind: 'jump' | 'database-jump' | 'advance'; readonly id: string; readonly toMs: number }
   | { readonly kind: 'disk-full' | 'disk-healed'; readonly id: string };
-
-/** Whether a choice is a process going on, and not something befalling it. */
-export const isStep = (choice: Choice): choice is Extract<Choice, { kind: 'step' }> => choice.kind === 'step';

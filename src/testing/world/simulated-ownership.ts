@@ -4,6 +4,7 @@ import {
   type Dialect,
   type IdColumn,
   type IdType,
+  type JobsOption,
   type MovesOf,
   mysqlDialect,
   type OwnershipEvent,
@@ -28,8 +29,9 @@ export type SimulatedOwnershipOptions<
   Moves,
   TaskIdType extends IdType,
   RunIdType extends IdType,
+  Jobs extends JobsOption | undefined = undefined,
 > = Omit<
-  OwnershipOptions<DB, T, Id, Stage, Moves, TaskIdType, RunIdType>,
+  OwnershipOptions<DB, T, Id, Stage, Moves, TaskIdType, RunIdType, Jobs>,
   'db' | 'identity' | 'clock' | 'processes' | 'registry' | 'randomness'
 >;
 
@@ -48,9 +50,10 @@ export interface CreateOwnership<DB> {
     const Moves extends MovesOf<DB, T, Stage> | undefined = undefined,
     TaskIdType extends IdType = 'integer',
     RunIdType extends IdType = 'integer',
+    const Jobs extends JobsOption | undefined = undefined,
   >(
-    options: SimulatedOwnershipOptions<DB, T, Id, Stage, Moves, TaskIdType, RunIdType>,
-  ): TransitionOwnership<ShapeOf<DB, T, Id, Stage, Moves, TaskIdType, RunIdType>>;
+    options: SimulatedOwnershipOptions<DB, T, Id, Stage, Moves, TaskIdType, RunIdType, Jobs>,
+  ): TransitionOwnership<ShapeOf<DB, T, Id, Stage, Moves, TaskIdType, RunIdType, Jobs>>;
 }
 
 /** The two kinds of event that become facts: together they tell who owned and who wrote. */
@@ -62,10 +65,20 @@ export function ownershipMaker<DB>(
   self: Incarnation,
   process: Process<DB>,
 ): CreateOwnership<DB> {
-  return (options) => {
+  return <
+    T extends TableOf<DB>,
+    Id extends IdColumn<DB, T, TaskIdType>,
+    Stage extends StageColumn<DB, T>,
+    const Moves extends MovesOf<DB, T, Stage> | undefined,
+    TaskIdType extends IdType,
+    RunIdType extends IdType,
+    const Jobs extends JobsOption | undefined,
+  >(
+    options: SimulatedOwnershipOptions<DB, T, Id, Stage, Moves, TaskIdType, RunIdType, Jobs>,
+  ) => {
     const { clock, identity, processes, registry, randomness } = process.ports;
     const listen = options.onEvent;
-    return createTransitionOwnership({
+    return createTransitionOwnership<DB, T, Id, Stage, Moves, TaskIdType, RunIdType, Jobs>({
       ...options,
       db: process.db,
       dialect: virtualTime(world, options.dialect, process.db),

@@ -34,7 +34,11 @@ export class Stepper<DB> {
   /** Waits until the server lets one of the statements go that wait for locks; answers what came of it. */
   async letServerDecide(): Promise<Step[]> {
     const waiting = this.world.processes.flatMap((each) => each.inFlight.map(({ outcome }) => outcome));
-    await Promise.race([...waiting, after(deadlockLimitMs)]);
+    const victim = this.world.processes.find(
+      (each) => each.inFlight.length > 0 && each.connection?.refuse !== undefined,
+    );
+    if (victim === undefined) await Promise.race([...waiting, after(deadlockLimitMs)]);
+    else await this.delivery.refuse(victim);
     await this.delivery.collectFreed();
     await awaitQuiet(this.world);
     return this.world.late.splice(0);
