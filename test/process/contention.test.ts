@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Setup } from './child/setup.js';
 import { type Child, start } from './children.js';
 import { newFile } from './file.js';
 
@@ -19,6 +20,21 @@ async function abandon(file: string, tasks: readonly number[]): Promise<void> {
   const owner = start({ file });
   for (const taskId of tasks) await owner.call('acquire', { taskId, actor: 'monitor' });
   await owner.kill();
+}
+
+/** An heir judges a lease expired; before it can delete it, the owner renews. */
+async function judgedAndRenewed(setup: Partial<Setup> = {}): Promise<{ owner: Child; heir: Child; taken: object }> {
+  const file = newFile();
+  const [owner, heir] = [start({ file: file.path }), start({ file: file.path, parkBefore: DELETE, ...setup })];
+  await owner.call('schema');
+  void owner.call('hold', { taskId: 1, actor: 'monitor' }); // It never ends.
+  await owner.said('holding');
+  file.run('update transition_lease set expires_ms = 1');
+  const answer = heir.call('acquire', { taskId: 1, actor: 'reaper' });
+  await heir.said('parked');
+  expect(await owner.call('ensure', { taskId: 1, ms: 1_000 })).toHaveProperty('ok');
+  await heir.call('proceed');
+  return { owner, heir, taken: await answer };
 }
 
 describe('eight processes', () => {
@@ -84,6 +100,13 @@ describe('eight processes', () => {
     }
   });
 
+  test('acquireLease: a renewal that lands between the judgement and the reclaim wins', async () => {
+    const { owner, heir, taken } = await judgedAndRenewed();
+    expect(taken).toMatchObject({ err: { type: 'lease-busy', reason: 'process-alive' } });
+    expect(await owner.call('ensure', { taskId: 1, ms: 1_000 })).toHaveProperty('ok');
+    expect(heir.events.map(({ type }) => type)).not.toContain('lease.reclaimed');
+  });
+
   test('withTransitionLease: four processes with 40 transitions each count to 160 in one column', async () => {
     const file = newFile();
     const children = EIGHT.slice(0, 4).map(() => start({ file: file.path }));
@@ -108,8 +131,8 @@ describe('without the guard the same scenario goes wrong', () => {
 
   test('a reclaim that does not name the acquisition deletes the lease of the one who reclaimed first', async () => {
     const file = newFile();
-    const mutant = ['"claim" = ? and expires_ms = ?', '("claim" = ? or expires_ms > ?)'] as const;
-    const [first, second] = [1, 2].map(() => start({ file: file.path, parkBefore: DELETE, mutant }));
+    const mutants = [['"claim" = ? and expires_ms = ?', '("claim" = ? or expires_ms > ?)']] as const;
+    const [first, second] = [1, 2].map(() => start({ file: file.path, parkBefore: DELETE, mutants }));
     if (first === undefined || second === undefined) throw new Error('two were started');
     await first.call('schema');
     await abandon(file.path, [1]);
@@ -119,6 +142,12 @@ describe('without the guard the same scenario goes wrong', () => {
     expect(await answers[0]).toHaveProperty('ok');
     await second.call('proceed');
     expect(await answers[1]).toHaveProperty('ok');
+  });
+
+  test('a reclaim that does not name the expiry that was judged takes a renewed lease away', async () => {
+    const { owner, taken } = await judgedAndRenewed({ mutants: [['and expires_ms = ?', 'and expires_ms >= ?']] });
+    expect(taken).toHaveProperty('ok');
+    expect(await owner.call('ensure', { taskId: 1, ms: 1_000 })).toMatchObject({ err: { type: 'lease-lost' } });
   });
 
   test('a counter that is read and written back without a lease loses one of two', async () => {

@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
+import type { Setup } from './child/setup.js';
 import { type Child, start } from './children.js';
 import { firstShape, Look, newPath } from './file.js';
 
@@ -42,6 +43,46 @@ describe('eight processes at once', () => {
       }
     },
   );
+});
+
+describe('two processes that both saw the first shape, one of them late', () => {
+  const parkBefore = 'drop table if exists "transition_lease_replacement"';
+
+  /** The late one goes on when the other has upgraded the table and a third process has acquired in it. */
+  async function lateUpgrade(setup: Partial<Setup> = {}): Promise<{ change: unknown; ensured: unknown }> {
+    const path = newPath();
+    const file = new Look(path);
+    shapes[1]?.prepare(file);
+    const [first, late, owner] = [1, 2, 3].map((nth) =>
+      start({ file: path, ...(nth < 3 && { parkBefore, ...setup }) }),
+    );
+    if (first === undefined || late === undefined || owner === undefined) throw new Error('three were started');
+    const changes = [first.call('schema'), late.call('schema')] as const;
+    await Promise.all([first.said('parked'), late.said('parked')]);
+    await first.call('proceed');
+    expect(await changes[0]).toBe('upgraded');
+    void owner.call('hold', { taskId: 1, actor: 'monitor' }); // It never ends.
+    await owner.said('holding');
+    await late.call('proceed');
+    const change = await changes[1];
+    return { change, ensured: await owner.call('ensure', { taskId: 1, ms: 1_000 }) };
+  }
+
+  test('ensureSchema: the late one finds it done, and no lease is touched', async () => {
+    const { change, ensured } = await lateUpgrade();
+    expect(change).toBe('unchanged');
+    expect(ensured).toHaveProperty('ok');
+  });
+
+  test('outside a transaction the late one rebuilds the table once more, and the owner loses its lease', async () => {
+    const mutants = [
+      ['begin', 'select 1'],
+      ['commit', 'select 1'],
+    ] as const;
+    const { change, ensured } = await lateUpgrade({ mutants });
+    expect(change).toBe('upgraded');
+    expect(ensured).toMatchObject({ err: { type: 'lease-lost' } });
+  });
 });
 
 test('a writer of the first shape fails loudly after the upgrade', async () => {

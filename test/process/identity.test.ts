@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Setup } from './child/setup.js';
-import { Child } from './children.js';
+import { Child, start } from './children.js';
 import { type Look, newFile } from './file.js';
 import type { FamilyCommands } from './programs/family.js';
 import type { ThreadCommands } from './programs/threads.js';
@@ -15,6 +15,25 @@ test('an identity is not inherited: two cluster children and a forked one conten
   expect(new Set(members.map(({ bootId }) => bootId)).size).toBe(4);
   expect(new Set(members.map(({ pid }) => pid)).size).toBe(4);
   expect(members.map(({ won }) => won)).toEqual([true, false, false, false]);
+});
+
+describe('a boot id that two processes took from their environment', () => {
+  async function twoOf(setup: Partial<Setup>): Promise<unknown> {
+    const file = newFile().path;
+    const [first, second] = [1, 2].map(() => start({ file, identity: { bootId: 'taken from it' }, ...setup }));
+    if (first === undefined || second === undefined) throw new Error('two were started');
+    await first.call('schema');
+    expect(await first.call('acquire', request)).toHaveProperty('ok');
+    return second.call('acquire', request);
+  }
+
+  test('makes them no single process: all four parts of an identity must be equal', async () => {
+    expect(await twoOf({})).toMatchObject({ err: { type: 'lease-busy', reason: 'process-alive' } });
+  });
+
+  test('singleProcess: goes by the boot id, and lets each take what the other has for its own orphan', async () => {
+    expect(await twoOf({ liveness: 'single-process' })).toHaveProperty('ok');
+  });
 });
 
 describe('two threads of one process', () => {

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import type { Setup } from './child/setup.js';
 import { type Child, start } from './children.js';
 import { firstShape, type Look, newFile } from './file.js';
 
 /** What a child is made to do until it dies, and what a fresh process does then. */
 interface Scenario {
   readonly title: string;
+  readonly setup?: Partial<Setup>;
   readonly prepare: () => Promise<Look>;
   readonly work: (child: Child) => Promise<unknown>;
   readonly recover: (child: Child) => Promise<unknown>;
@@ -15,9 +17,9 @@ interface Scenario {
   readonly writes: readonly RegExp[];
 }
 
-async function withSchema(): Promise<Look> {
+async function withSchema(setup: Partial<Setup> = {}): Promise<Look> {
   const file = newFile();
-  const child = start({ file: file.path });
+  const child = start({ file: file.path, ...setup });
   await child.call('schema');
   await child.call('destroy');
   return file;
@@ -58,7 +60,7 @@ const scenarios: readonly Scenario[] = [
   {
     title: 'a transition whose stage write and release are two commits',
     writes: LEASED,
-    prepare: withSchema,
+    prepare: () => withSchema(),
     work: (child) => child.call('transition', { taskId: 1 }),
     recover: (child) => child.call('recover', { taskId: 1 }),
     afterKill: () => undefined,
@@ -67,7 +69,7 @@ const scenarios: readonly Scenario[] = [
   {
     title: 'a transition whose stage write and release are one commit',
     writes: [...LEASED, /^commit/],
-    prepare: withSchema,
+    prepare: () => withSchema(),
     work: (child) => child.call('transition', { taskId: 1, release: true }),
     recover: (child) => child.call('recover', { taskId: 1, release: true }),
     afterKill: (file) => {
@@ -88,7 +90,8 @@ const scenarios: readonly Scenario[] = [
   {
     title: 'a transition whose effect is journalled',
     writes: [...LEASED, /^insert into "transition_effect"/, /^update "transition_effect"/],
-    prepare: withSchema,
+    setup: { journal: true },
+    prepare: () => withSchema({ journal: true }),
     work: (child) => child.call('transition', { taskId: 1, effect: 'journalled' }),
     recover: (child) => child.call('recover', { taskId: 1, effect: 'journalled' }),
     afterKill: () => undefined,
@@ -157,7 +160,7 @@ async function killAtEvery(scenario: Scenario, when: 'before' | 'after', prepare
   const died: string[] = [];
   for (let statement = 1; ; statement += 1) {
     const file = prepared.copy();
-    const child = start({ file: file.path, killAt: { statement, when } });
+    const child = start({ file: file.path, ...scenario.setup, killAt: { statement, when } });
     const survived = await scenario.work(child).then(
       () => true,
       () => false,
@@ -170,7 +173,7 @@ async function killAtEvery(scenario: Scenario, when: 'before' | 'after', prepare
     expect(await child.ended).toEqual({ code: null, signal: 'SIGKILL' });
     died.push(String((await child.said('dying'))['sql']));
     scenario.afterKill(file);
-    const fresh = start({ file: file.path });
+    const fresh = start({ file: file.path, ...scenario.setup });
     await scenario.recover(fresh);
     await fresh.kill();
     scenario.atEnd(file);

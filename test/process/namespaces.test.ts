@@ -90,8 +90,8 @@ describe('pid namespaces', () => {
   testInPidNamespaces('with the namespace left out of its scope, the heir calls a living owner dead', async () => {
     const file = newFile();
     const [owner, heir] = await Promise.all([
-      newChild(file, container, { host: 'the name of the machine' }),
-      newChild(file, [], { host: 'the name of the machine' }),
+      newChild(file, container, { identity: { host: 'the name of the machine' } }),
+      newChild(file, [], { identity: { host: 'the name of the machine' } }),
     ]);
     await owner.call('acquire', request);
     expect(await heir.call('acquire', request)).toHaveProperty('ok');

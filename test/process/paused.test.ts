@@ -142,11 +142,11 @@ describe('an owner stopped by SIGSTOP for longer than its lease', () => {
 
 describe('without the guard the same scenario goes wrong', () => {
   /** The claim in the fence no longer counts: any lease on the task will do. */
-  const unfenced: Setup['mutant'] = ['"task_id" = ? and "claim" = ? )', '"task_id" = ? or "claim" = ? )'];
+  const mutants = [['"task_id" = ? and "claim" = ? )', '"task_id" = ? or "claim" = ? )']] as const;
 
   test('a fence that takes any lease for its own lets the woken owner write under the new one', async () => {
     const file = newFile();
-    const [owner, heir] = await ownerAndHeir(file, { mutant: unfenced });
+    const [owner, heir] = await ownerAndHeir(file, { mutants });
     await hold(owner);
     await owner.stop();
     await takeOver(file, heir);

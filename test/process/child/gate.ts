@@ -52,9 +52,10 @@ export class Gate {
   }
 
   #mutated(query: CompiledQuery): CompiledQuery {
-    const { mutant } = this.#setup;
-    if (mutant === undefined || !query.sql.includes(mutant[0])) return query;
-    return CompiledQuery.raw(query.sql.replace(...mutant), [...query.parameters]);
+    const mutants = this.#setup.mutants?.filter(([text]) => query.sql.includes(text)) ?? [];
+    if (mutants.length === 0) return query;
+    const mutated = mutants.reduce((text, mutant) => text.replace(...mutant), query.sql);
+    return CompiledQuery.raw(mutated, [...query.parameters]);
   }
 }
 

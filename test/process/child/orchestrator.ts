@@ -1,19 +1,13 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { Kysely } from 'kysely';
-import {
-  createTransitionOwnership,
-  heartbeatOnly,
-  type Lease,
-  type ProcessIdentity,
-  singleProcess,
-} from 'transition-ownership';
+import { createTransitionOwnership, heartbeatOnly, type Lease, singleProcess } from 'transition-ownership';
 import { openSqlite } from 'transition-ownership/sqlite';
 import { processIdentity } from '../../../src/runtime/process-scope.js';
-import { referencedClock } from './clock.js';
 import { Gate } from './gate.js';
 import { say } from './line.js';
 import { passing } from './passing.js';
 import type { Setup } from './setup.js';
+import { referencedClock, signalAlone } from './wrong-ports.js';
 
 /** The database of the small orchestrator that the children run. */
 export interface Tables {
@@ -53,11 +47,12 @@ export function orchestrator(setup: Setup) {
       statuses: { queued: 'queued', running: 'running', failed: 'failed' },
       singleHost: true,
     },
-    effects: {},
+    ...(setup.journal === true && { effects: {} }),
     lease: { ttlMs, renewEveryMs },
     ...(setup.liveness !== undefined && { liveness: livenesses[setup.liveness]() }),
     ...(setup.clock !== undefined && { clock: referencedClock }),
-    ...(setup.host !== undefined && { identity: ofHost(setup.host) }),
+    ...(setup.identity !== undefined && { identity: { ...processIdentity(), ...setup.identity } }),
+    ...(setup.processes !== undefined && { processes: signalAlone }),
     mode: setup.mode ?? 'on',
     onEvent: (event) => say({ event }),
   });
@@ -74,10 +69,6 @@ export function orchestrator(setup: Setup) {
       return lease;
     },
   };
-}
-
-function ofHost(host: string): ProcessIdentity {
-  return { ...processIdentity(), host };
 }
 
 /** The outside world: a file that every process appends to, one line for each time that the step was really taken. */

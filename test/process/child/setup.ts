@@ -1,3 +1,4 @@
+import type { ProcessIdentity } from 'transition-ownership';
 import type { livenesses } from './orchestrator.js';
 
 /** What a test asks a child to be; handed over as its only argument. */
@@ -10,16 +11,20 @@ export interface Setup {
   /** Default: the library's own. */
   readonly liveness?: keyof typeof livenesses;
   readonly mode?: 'off';
+  /** Keeps a journal of effects. */
+  readonly journal?: boolean;
   /** A clock whose timers keep the process alive. */
   readonly clock?: 'with-referenced-timers';
-  /** Replaces the host scope of the process, and only that. */
-  readonly host?: string;
+  /** Replaces parts of the identity of the process. */
+  readonly identity?: Partial<ProcessIdentity>;
+  /** Looks pids up as people do: by signal 0 alone, any failure of which means gone. */
+  readonly processes?: 'by-signal-alone';
   /** Dies by SIGKILL before or after its n-th statement, counted from 1, or the first that matches. */
   readonly killAt?: { readonly statement: number | string; readonly when: 'before' | 'after' };
   /** Each statement that matches says `parked` and waits for `proceed`. */
   readonly parkBefore?: string;
   /** Stops itself after the first statement that matches, its answer not yet delivered, until SIGCONT. */
   readonly standStillAfter?: string;
-  /** A SQL mutant: in each statement the first text is replaced by the second. */
-  readonly mutant?: readonly [text: string, replacement: string];
+  /** SQL mutants: in each statement the first text is replaced by the second. */
+  readonly mutants?: readonly (readonly [text: string, replacement: string])[];
 }
