@@ -2,6 +2,8 @@
 export interface Contender {
   /** What it does, in a few words. */
   readonly name: string;
+  /** Lays out the work, which is not timed. */
+  readonly prepare?: (times: number) => Promise<unknown>;
   /** Does it `times` times over, one after the other. */
   readonly run: (times: number) => Promise<void>;
 }
@@ -46,10 +48,14 @@ export async function race(
   { rounds, times, clock }: Course,
 ): Promise<readonly Lap[]> {
   const took = contenders.map(() => [] as number[]);
-  for (const { run } of contenders) await run(times * 3);
+  for (const { prepare, run } of contenders) {
+    await prepare?.(times * 3);
+    await run(times * 3);
+  }
   for (let round = 0; round < rounds; round += 1) {
     for (let place = 0; place < contenders.length; place += 1) {
       const at = (round + place) % contenders.length;
+      await contenders[at]?.prepare?.(times);
       const startUs = clock();
       await contenders[at]?.run(times);
       took[at]?.push((clock() - startUs) / times);

@@ -29,30 +29,30 @@ export function lapLine({ name, us, ratio }: Lap, bar?: number): Line {
   return { what: name, us, figure: `${ratio.toFixed(2)} × floor`, ...(bar !== undefined && atMost(ratio, bar)) };
 }
 
-const COLUMNS = ['what', 'time of one', 'figure', 'bar', ''] as const;
-
-/** Prints one table. */
+/** Prints one table of figures and bars. */
 export function printTable(title: string, lines: readonly Line[]): void {
-  const cells = lines.map(({ what, us, figure, bar, met }) => [
+  const rows = lines.map(({ what, us, figure, bar, met }) => [
     what,
     us === undefined ? '' : spellUs(us),
     figure,
     bar ?? '',
     met === undefined ? '' : met ? 'within' : 'BEYOND',
   ]);
-  const rows: readonly (readonly string[])[] = [COLUMNS, ...cells];
-  const widths = COLUMNS.map((_, at) => Math.max(...rows.map((row) => (row[at] ?? '').length)));
+  printRows(title, ['what', 'time of one', 'figure', 'bar', ''], rows);
+}
+
+/** Prints rows under their heads: words to the left, the time and the figure to the right. */
+export function printRows(title: string, heads: readonly string[], rows: readonly (readonly string[])[]): void {
+  const all = [heads, ...rows];
+  const widths = heads.map((_, at) => Math.max(...all.map((row) => (row[at] ?? '').length)));
+  const pad = (cell: string, at: number): string =>
+    at === 1 || at === 2 ? cell.padStart(widths[at] ?? 0) : cell.padEnd(widths[at] ?? 0);
   console.log(`\n${title}\n`);
-  for (const row of rows)
-    console.log(`  ${row.map((cell, at) => pad(cell, widths[at] ?? 0, at)).join('  ')}`.trimEnd());
+  for (const row of all) console.log(`  ${row.map(pad).join('  ')}`.trimEnd());
 }
 
-/** Times and figures stand to the right, words to the left. */
-function pad(cell: string, width: number, column: number): string {
-  return column === 1 || column === 2 ? cell.padStart(width) : cell.padEnd(width);
-}
-
-function spellUs(us: number): string {
+/** A time, in the unit that reads best. */
+export function spellUs(us: number): string {
   if (us < 100) return `${us.toFixed(1)} µs`;
   return us < 10_000 ? `${us.toFixed(0)} µs` : `${(us / 1_000).toFixed(1)} ms`;
 }
