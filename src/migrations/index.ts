@@ -85,7 +85,7 @@ function tableMigration(schema: string | undefined, table: string, shape: TableS
   return Object.freeze<OwnershipMigration>({
     up: async (db) => {
       const database = db.withoutPlugins();
-      const own = { schema, table, shape, backfill: {} };
+      const own = { schema, table, shape, always: [], backfill: {} };
       for (const query of createTable(database, resolveDialect(undefined, database), own)) await run(database, query);
     },
     down: async (db) => {

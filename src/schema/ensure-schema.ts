@@ -1,6 +1,8 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
+import { storeFailure } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
+import { shown } from '../core/shown.js';
 import type { Shape } from '../shape.js';
 import { execute } from '../sql/execute.js';
 import { readText } from '../sql/rows.js';
@@ -18,7 +20,7 @@ export type SchemaChange = 'created' | 'upgraded' | 'unchanged';
  *
  * May be called at every start, in any number of processes at once. A lease table of the first shape (seven
  * columns, `task_id` its key) is upgraded with its rows, each stamped to expire a TTL from now; writers of
- * that shape must be stopped first, for their inserts fail afterwards.
+ * that shape must be stopped first, for their inserts fail afterwards. Any other table of that name is left as it is.
  *
  * Throws `TypeError` on an ownership made by `using(trx)`: on some databases a change of the schema would
  * commit your transaction. Fails with `store-failure`.
@@ -67,12 +69,22 @@ async function ensureTable(session: Session, table: OwnTable): Promise<Result<Sc
   if (seen.isErr()) return err(seen.error);
   if (isComplete(table, seen.value)) return ok('unchanged');
   const isNew = seen.value.size === 0;
+  const lacking = table.always.find((name) => !seen.value.has(name));
+  if (!isNew && lacking !== undefined) return err(notOurs(table, lacking));
   const queries = isNew ? createTable(database, dialect, table) : rebuildTable(database, dialect, table, seen.value);
   for (const query of queries) {
     const sent = await execute(session, query, 'once');
     if (sent.isErr()) return err(sent.error);
   }
   return ok(isNew ? 'created' : 'upgraded');
+}
+
+/** A table of somebody else's stands where ours should: it is never altered. */
+function notOurs({ table }: OwnTable, lacking: string): StoreFailure {
+  const cause = new Error(
+    `the table ${shown(table)} is there already and is not the library’s: it has no column ${shown(lacking)}`,
+  );
+  return storeFailure({ kind: 'schema', retryable: false, outcome: 'not-applied', cause });
 }
 
 async function areComplete(session: Session, tables: readonly OwnTable[]): Promise<Result<boolean, StoreFailure>> {

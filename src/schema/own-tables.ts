@@ -1,7 +1,8 @@
 import type { Settings } from '../context.js';
 import type { Dialect } from '../dialect/dialect.js';
+import type { TableShape } from '../dialect/table-shape.js';
 import type { OwnTable } from '../sql/schema-statements.js';
-import { effectTable, leaseBackfill, leaseTable } from '../sql/tables.js';
+import { effectTable, LEASE_ALWAYS, leaseBackfill, leaseTable } from '../sql/tables.js';
 
 /** The tables that the library keeps for an ownership, that of the leases first. */
 export function ownTables(settings: Settings, dialect: Dialect): readonly [OwnTable, ...OwnTable[]] {
@@ -11,8 +12,14 @@ export function ownTables(settings: Settings, dialect: Dialect): readonly [OwnTa
     {
       ...named,
       shape: leaseTable(column(taskIdType), column(runIdType)),
+      always: LEASE_ALWAYS,
       backfill: leaseBackfill(dialect, timing.ttlMs),
     },
-    ...(journal === undefined ? [] : [{ ...journal, shape: effectTable(column(taskIdType)), backfill: {} }]),
+    ...(journal === undefined ? [] : [{ ...journal, ...inOneShape(effectTable(column(taskIdType))) }]),
   ];
+}
+
+/** A table that never had another shape. */
+function inOneShape(shape: TableShape): Pick<OwnTable, 'shape' | 'always' | 'backfill'> {
+  return { shape, always: shape.columns.map(({ name }) => name), backfill: {} };
 }

@@ -6,6 +6,8 @@ import { tableName } from './tables.js';
 /** One of the library's own tables, where it is and what it looks like. */
 export interface OwnTable extends NamedTable {
   readonly shape: TableShape;
+  /** The columns that the table has had in every shape: another table of the same name lacks some. */
+  readonly always: readonly string[];
   /** What a row from before a column existed gets there; a column without an entry gets NULL. */
   readonly backfill: Readonly<Record<string, Fragment>>;
 }

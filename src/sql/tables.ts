@@ -77,6 +77,17 @@ export function column(name: string): Fragment {
   return sql.id(name);
 }
 
+/** The columns that a lease table has had in every shape. */
+export const LEASE_ALWAYS: readonly string[] = Object.freeze([
+  'task_id',
+  'owner',
+  'owner_pid',
+  'owner_boot_id',
+  'run_id',
+  'stage',
+  'acquired_at',
+]);
+
 /** What the rows of a lease table of the first shape get in the columns that it lacked. */
 export function leaseBackfill(dialect: Dialect, ttlMs: number): Readonly<Record<string, Fragment>> {
   return {
