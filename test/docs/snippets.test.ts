@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { commentSnippets, compile, layOut, markdownSnippets } from './snippets.js';
 
@@ -28,6 +29,12 @@ for (const [name, snippets] of Object.entries(sources)) {
     });
   });
 }
+
+test('the suite that the README shows is the one that runs', () => {
+  const shown = [...readFileSync('README.md', 'utf8').matchAll(/^```ts (\S+)\n(.*?)^```$/gms)];
+  expect(shown.length).toBeGreaterThan(0);
+  for (const [, file = '', code] of shown) expect(code).toBe(readFileSync(file, 'utf8'));
+});
 
 test('compile finds a snippet that does not fit the types', { timeout: 60_000 }, () => {
   const planted = layOut('planted', [{ at: 'planted', code: 'const answer: number = "a string";' }]);
