@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -56,6 +56,7 @@ export class Look {
   /** A file with the same contents. */
   copy(): Look {
     const path = newPath();
+    if (existsSync(`${this.path}.effects`)) copyFileSync(`${this.path}.effects`, `${path}.effects`);
     this.run(`vacuum into '${path}'`);
     return new Look(path);
   }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Setup } from './child/setup.js';
 import { type Child, start } from './children.js';
 import { firstShape, type Look, newFile } from './file.js';
+import { isRecovered, wreck } from './wreck.js';
 
 /** What a child is made to do until it dies, and what a fresh process does then. */
 interface Scenario {
@@ -101,39 +102,14 @@ const scenarios: readonly Scenario[] = [
     },
   },
   {
-    title: 'a pass over three impossible jobs',
-    writes: [/^update "jobs"/],
-    prepare: async () => {
-      const file = newFile();
-      file.queue(3, ', run_id, pid', ', 7, 77');
-      return file;
-    },
-    work: (child) => child.call('sanitize'),
-    recover: (child) => child.call('sanitize'),
+    title: 'the recovery of all that a crash left behind',
+    setup: { journal: true },
+    prepare: wreck,
+    writes: [/^update "jobs"/, /^delete from "transition_lease"/],
+    work: (child) => child.call('recoverOnStartup'),
+    recover: (child) => child.call('recoverOnStartup'),
     afterKill: () => undefined,
-    atEnd: (file) => {
-      const queued = [1, 2, 3].map((id) => ({ id, status: 'queued', run_id: null, pid: null }));
-      expect(file.rows('select id, status, run_id, pid from jobs')).toEqual(queued);
-    },
-  },
-  {
-    title: 'the return of two jobs of a dead process to the queue',
-    writes: [/^update "jobs"/],
-    prepare: async () => {
-      const file = await withSchema();
-      file.queue(2);
-      const dead = start({ file: file.path });
-      await dead.call('takeJobs', {});
-      await dead.kill();
-      return file;
-    },
-    work: (child) => child.call('requeue'),
-    recover: (child) => child.call('requeue'),
-    afterKill: () => undefined,
-    atEnd: (file) => {
-      const queued = [1, 2].map((id) => ({ id, status: 'queued', run_id: null, pid: null, started_at: null }));
-      expect(file.rows('select id, status, run_id, pid, started_at from jobs')).toEqual(queued);
-    },
+    atEnd: isRecovered,
   },
   {
     title: 'the creation of the schema',

@@ -68,9 +68,9 @@ describe('an owner killed by SIGKILL', () => {
     async (point) => {
       const file = await killedAt(point);
       const heir = start({ file: file.path });
-      const { reclaimed } = await heir.call('recover', { taskId: 1 });
+      const { recovered } = await heir.call('recover', { taskId: 1 });
       const dead = Array.from({ length: point.leases }, () => ({ taskId: 1, verdict: 'dead', reason: 'process-gone' }));
-      expect(reclaimed).toMatchObject({ ok: { reclaimed: dead, kept: [] } });
+      expect(recovered).toMatchObject({ ok: { reclaimed: dead, skipped: [], complete: true } });
       if (point.stage === 'deploy') expect(file.effects()).toHaveLength(1);
       expect(file.task()).toMatchObject({ stage: 'done' });
       expect(file.account()).toEqual([{ task: 1, was: 'deploy', is_now: 'done' }]);
@@ -84,7 +84,7 @@ describe('an owner killed by SIGKILL', () => {
     async (point) => {
       const file = await killedAt(point);
       const heir = start({ file: file.path, liveness: 'heartbeat-only' });
-      expect(await heir.call('recover', { taskId: 1 })).toMatchObject({ reclaimed: { ok: { reclaimed: [] } } });
+      expect(await heir.call('recover', { taskId: 1 })).toMatchObject({ recovered: { ok: { reclaimed: [] } } });
       expect(await heir.call('acquire', request)).toMatchObject({ err: { type: 'lease-busy', reason: 'unexpired' } });
     },
   );

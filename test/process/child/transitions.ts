@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { acquireLease, type Held, reclaimStaleLeases, withTransitionLease } from 'transition-ownership';
+import { acquireLease, type Held, recoverOnStartup, withTransitionLease } from 'transition-ownership';
 import type { Orchestrator } from './orchestrator.js';
 import { told } from './told.js';
 
@@ -40,13 +40,20 @@ export function transitionsOf({ db, ownership, outside }: Orchestrator) {
     );
   };
 
+  const recovered = () => {
+    const probe = ({ taskId }: { taskId: number }) => (outside.has(taskId) ? 'applied' : 'not-applied');
+    return told(recoverOnStartup(ownership, { jobs: 'dead-only', probes: { merge: probe } }));
+  };
+
   return {
     transition,
 
-    /** What an orchestrator does at its start: reclaims the leases of the dead, then finishes the task. */
+    /** Recovers what dead processes left behind. */
+    recoverOnStartup: () => recovered(),
+
+    /** What an orchestrator does at its start: recovers what the dead left behind, then finishes the task. */
     async recover(request: Transition) {
-      const reclaimed = await told(reclaimStaleLeases(ownership));
-      return { reclaimed, transition: await transition(request) };
+      return { recovered: await recovered(), transition: await transition(request) };
     },
 
     /** Tries for every task in turn, as fast as it can, and keeps what it wins. */
