@@ -11,12 +11,12 @@ export function changeSchema<T>(
   named: NamedTable,
   work: (session: Session) => Promise<Result<T, StoreFailure>>,
 ): Promise<Result<T, StoreFailure>> {
-  const { enter, leave } = session.dialect.schemaLock;
+  const { schemaLock } = session.dialect;
   return transact(session, async (inside) => {
-    const entered = await all(inside, enter(named));
+    const entered = await all(inside, schemaLock.enter(named));
     if (entered.isErr()) return err(entered.error);
     const worked = await work(inside);
-    const left = await all(inside, leave(named));
+    const left = await all(inside, schemaLock.leave(named));
     return worked.isOk() && left.isErr() ? err(left.error) : worked;
   });
 }

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import {
   createTransitionOwnership,
+  type Dialect,
   type EventType,
   type OwnershipEvent,
   type ProcessIdentity,
@@ -14,6 +15,8 @@ type Mode = 'on' | 'draining' | 'off';
 /** What a process of a test may be told; the rest is as an application leaves it. */
 export interface ProcessOptions {
   readonly mode?: Mode | (() => Mode);
+  /** Default: told by how the handle compiles. */
+  readonly dialect?: Dialect;
   readonly scope?: (question: { readonly taskId: unknown; readonly context: unknown }) => boolean;
   readonly timeFormat?: 'sqlite-text' | 'iso' | 'epoch-ms' | 'native';
   /** Where the lease table is, and its times. */

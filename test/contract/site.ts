@@ -111,13 +111,11 @@ export function siteOf(store: ContractStore): Site {
     stageOf: async (id) =>
       (await present(db).selectFrom('tasks').select('stage').where('id', '=', id).executeTakeFirst())?.stage,
     leases: async (table = 'transition_lease') => {
-      const { rows } = await sql<LeaseRow>`select lease.*, ${store.utc(sql.ref('acquired_at'))} as acquired_at
+      const { rows } = await sql<
+        Readonly<Record<keyof LeaseRow, unknown>>
+      >`select lease.*, ${store.utc(sql.ref('acquired_at'))} as acquired_at
         from ${sql.id(table)} as lease order by fencing_token`.execute(present(db));
-      return rows.map((row) => ({
-        ...row,
-        task_id: String(row.task_id),
-        run_id: row.run_id === null ? null : String(row.run_id),
-      }));
+      return rows.map(readLease);
     },
     remove: async (taskId) => {
       await sql`delete from transition_lease where task_id = ${taskId}`.execute(present(db));
@@ -135,7 +133,17 @@ export function siteOf(store: ContractStore): Site {
   };
 }
 
-async function makeTaskTables(db: Kysely<ContractTables>, { columns }: ContractStore): Promise<void> {
+/** Drivers differ in how they read a 64-bit integer: ids become text, all else a number. */
+function readLease(row: Readonly<Record<keyof LeaseRow, unknown>>): LeaseRow {
+  const entries = Object.entries(row).map(([name, value]) => {
+    if (name === 'task_id' || name === 'run_id') return [name, value === null ? null : `${value as number | string}`];
+    return [name, /_ms$|_token$|_pid$/.test(name) && value !== null ? Number(value) : value];
+  });
+  return Object.fromEntries(entries) as LeaseRow;
+}
+
+/** Makes the tables of the caller. */
+export async function makeTaskTables(db: Kysely<ContractTables>, { columns }: ContractStore): Promise<void> {
   const { integer, text, instant } = columns;
   const make = (table: string, idType: string, [id, stage, updatedAt]: readonly [string, string, string]) =>
     sql`create table ${sql.id(table)} (${sql.id(id)} ${sql.raw(idType)} primary key, ${sql.id(stage)} ${sql.raw(text)},

@@ -64,18 +64,19 @@ export function holding(site: Site): void {
 
     test('renews the lease in the database', async () => {
       const process = site.process({ lease: TIMES });
-      await withTransitionLease(process.ownership, request, async (lease) => {
+      const done = await withTransitionLease(process.ownership, request, async (lease) => {
         await site.expire(1);
         expect((await lease.ensure(2_000)).isOk()).toBe(true);
         const [row] = await site.leases();
         expect(row?.expires_ms).toBeGreaterThanOrEqual(lease.expiresAtMs);
         expect(row).toMatchObject({ claim: lease.claim, fencing_token: lease.fencingToken });
       });
+      expect(done.isOk()).toBe(true);
     });
 
     test('tells what is left where that is not enough', async () => {
       const process = site.process({ lease: TIMES });
-      await withTransitionLease(process.ownership, request, async (lease) => {
+      const done = await withTransitionLease(process.ownership, request, async (lease) => {
         const short = (await lease.ensure(3_001))._unsafeUnwrapErr();
         expect(short).toMatchObject({ type: 'not-enough-time' });
         expect(short).toHaveProperty(
@@ -83,12 +84,13 @@ export function holding(site: Site): void {
           expect.toSatisfy((ms: number) => ms > 2_000 && ms <= 3_000),
         );
       });
+      expect(done.isOk()).toBe(true);
     });
 
     test('fails once another owner has the task, and fires the signal', async () => {
       const process = site.process({ lease: TIMES });
       const other = site.process();
-      await withTransitionLease(process.ownership, request, async (lease) => {
+      const done = await withTransitionLease(process.ownership, request, async (lease) => {
         expect(lease.signal.aborted).toBe(false);
         await site.expire(1);
         const theirs = (await acquireLease(other.ownership, { taskId: 1, actor: 'reaper' }))._unsafeUnwrap();
@@ -99,7 +101,9 @@ export function holding(site: Site): void {
         });
         expect(lease.signal.aborted).toBe(true);
         expect(lease.signal.reason).toMatchObject({ type: 'lease-lost', reason: 'superseded' });
+        return 'late';
       });
+      expect(done._unsafeUnwrapErr()).toMatchObject({ type: 'lease-lost', value: 'late' });
     });
   });
 

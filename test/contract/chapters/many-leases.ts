@@ -132,7 +132,7 @@ export function manyLeases(site: Site): void {
       const holder = site.process();
       const request = { taskId: 7, actor: 'monitor', stage: 'deploy', runId: 3 };
       const lease = (await acquireLease(holder.ownership, request))._unsafeUnwrap();
-      await acquireLease(holder.ownership, { taskId: 7, actor: 'reaper' });
+      expect((await acquireLease(holder.ownership, { taskId: 7, actor: 'reaper' })).isErr()).toBe(true);
       const seen = (await snapshot(holder.ownership))._unsafeUnwrap();
       expect(JSON.parse(JSON.stringify(seen))).toEqual(seen);
       expect(seen).toMatchObject({ mode: 'on', counters: { acquired: 1, busy: 1, reclaimed: 0 } });

@@ -5,7 +5,8 @@ import type { LeaseRow, Site } from '../site.js';
 
 /** The table of the leases: made once, and upgraded in place. */
 export function schema(site: Site): void {
-  const { columns, utc } = site.store;
+  const { store } = site;
+  const { columns } = store;
 
   /** A lease table of the first shape, its instants in a column of some type. */
   const makeOld = async (table: string, instant: string): Promise<void> => {
@@ -91,7 +92,9 @@ export function schema(site: Site): void {
       }
       const { ownership } = site.process({ lease: { table } });
       expect((await ensureSchema(ownership))._unsafeUnwrap()).toBe('upgraded');
-      const { rows } = await sql<Pick<LeaseRow, 'acquired_at'>>`select ${utc(sql.ref('acquired_at'))} as acquired_at
+      const { rows } = await sql<
+        Pick<LeaseRow, 'acquired_at'>
+      >`select ${store.utc(sql.ref('acquired_at'))} as acquired_at
         from ${sql.id(table)}`.execute(site.db);
       expect(rows[0]?.acquired_at.replace('T', ' ')).toContain('2026-03-29 02:30:00');
     });

@@ -84,11 +84,16 @@ export function stages(site: Site): void {
       await site.addTask(1, 'queued');
       const note = async () =>
         (await site.db.selectFrom('tasks').select('note').where('id', '=', 1).executeTakeFirst())?.note;
-      await updateStageCas(ownership, { taskId: 1, expected: 'queued', next: 'done', set: { note: "it's \\ done" } });
+      void (await updateStageCas(ownership, {
+        taskId: 1,
+        expected: 'queued',
+        next: 'done',
+        set: { note: "it's \\ done" },
+      }));
       expect(await note()).toBe("it's \\ done");
-      await updateStageCas(ownership, { taskId: 1, expected: 'queued', next: 'done', set: { note: 'lost' } });
+      void (await updateStageCas(ownership, { taskId: 1, expected: 'queued', next: 'done', set: { note: 'lost' } }));
       expect(await note()).toBe("it's \\ done");
-      await updateStageCas(ownership, { taskId: 1, expected: 'done', next: 'queued', set: { note: null } });
+      void (await updateStageCas(ownership, { taskId: 1, expected: 'done', next: 'queued', set: { note: null } }));
       expect(await note()).toBe(null);
     });
 
@@ -208,8 +213,14 @@ export function stages(site: Site): void {
       await site.expire(1);
       const { ownership } = site.process();
       const theirs = (await acquireLease(ownership, { taskId: 1, actor: 'reaper' }))._unsafeUnwrap();
-      await updateStageCas(ownership, { taskId: 1, expected: 'deploy', next: 'done', lease: theirs });
-      await updateStageCas(ownership, { taskId: 1, expected: 'done', next: 'deploy', lease: theirs, release: true });
+      void (await updateStageCas(ownership, { taskId: 1, expected: 'deploy', next: 'done', lease: theirs }));
+      void (await updateStageCas(ownership, {
+        taskId: 1,
+        expected: 'done',
+        next: 'deploy',
+        lease: theirs,
+        release: true,
+      }));
       const late = await updateStageCas(holder.ownership, { taskId: 1, expected: 'deploy', next: 'done', lease });
       expect(late._unsafeUnwrapErr()).toMatchObject({ type: 'lease-lost', reason: 'gone' });
       expect(await site.stageOf(1)).toBe('deploy');

@@ -1,4 +1,4 @@
-import { PGlite, types } from '@electric-sql/pglite';
+import { PGlite } from '@electric-sql/pglite';
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -80,9 +80,7 @@ export const pglite: ContractStore = {
   utc: postgresUtc,
   open: async () => {
     const logs: ((sql: string) => void)[] = [];
-    const client = new PGlite({
-      parsers: { [types.INT8]: (text) => (Number.isSafeInteger(Number(text)) ? Number(text) : text) },
-    });
+    const client = new PGlite();
     const db = new Kysely<ContractTables>({
       dialect: {
         createDriver: () => new PGliteDriver(client),

@@ -11,17 +11,11 @@ export const postgresColumns = { integer: 'bigint', text: 'text', instant: 'time
 export const postgresUtc = (column: RawBuilder<unknown>): RawBuilder<string> =>
   sql<string>`(${column} at time zone 'UTC')::text`;
 
-/** Integers as numbers: callers who type their ids as numbers read them as numbers. */
-const types = {
-  getTypeParser: (oid: number, format?: 'text') =>
-    oid === 20
-      ? (text: string) => (Number.isSafeInteger(Number(text)) ? Number(text) : text)
-      : pg.types.getTypeParser(oid, format),
-} as pg.CustomTypesConfig;
-
 /** Opens a pool whose sessions see a schema; what breaks while it is idle is not told to the process. */
-export function postgresPool(schema: string, config: pg.PoolConfig = {}): pg.Pool {
-  const pool = new pg.Pool({ connectionString: url, options: `-c search_path=${schema}`, types, ...config });
+export function postgresPool(schema: string, config: pg.PoolConfig = {}, port?: number): pg.Pool {
+  const address = new URL(url);
+  if (port !== undefined) address.port = String(port);
+  const pool = new pg.Pool({ connectionString: address.href, options: `-c search_path=${schema}`, ...config });
   pool.on('error', () => {});
   return pool;
 }
