@@ -4,6 +4,7 @@ import type { EffectRecord } from '../core/effect.js';
 import { effectFailed, notEnoughTime } from '../core/fail.js';
 import type { EffectFailed, LeaseLost, NotEnoughTime, StoreFailure } from '../core/failure.js';
 import { readJudged } from '../evidence/read-holder.js';
+import { rowMissing } from '../evidence/row-missing.js';
 import type { Holding } from '../runtime/holding.js';
 import type { EffectStatements, StartEffect } from '../sql/effect-statements.js';
 import type { CheckedEffect } from './effect-request.js';
@@ -61,9 +62,10 @@ async function explain({
   const { taskId, needsMs } = request;
   const read = await readJudged(context, taskId);
   if (read.isErr()) return err(read.error);
-  if (read.value === null) return err(holding.lose('gone'));
+  if (read.value?.holder.claim !== holding.facts.claim) {
+    return err(rowMissing(context.root, holding, read.value?.holder ?? null));
+  }
   const { holder, nowMs } = read.value;
-  if (holder.claim !== holding.facts.claim) return err(holding.lose('superseded', holder));
   const remainingMs = Math.max(0, (holder.expiresAtMs ?? nowMs) - nowMs);
   return remainingMs < needsMs ? err(notEnoughTime(needsMs, remainingMs)) : ok(null);
 }
