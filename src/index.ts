@@ -64,10 +64,12 @@ export type {
   Classified,
   Dialect,
   Fragment,
+  FreeInsert,
   NamedTable,
   SchemaLock,
   SwappedTables,
   TimeFormat,
+  UnlockedUpdate,
 } from './dialect/dialect.js';
 export type { DialectName } from './dialect/infer.js';
 export { mysqlDialect } from './dialect/mysql.js';
