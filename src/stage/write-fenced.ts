@@ -7,6 +7,7 @@ import { released } from '../evidence/released.js';
 import { rowMissing } from '../evidence/row-missing.js';
 import type { Holding } from '../runtime/holding.js';
 import { type Answer, changed, execute, transact } from '../sql/execute.js';
+import { readText } from '../sql/rows.js';
 import type { Session } from '../sql/session.js';
 import type { CheckedStageWrite } from './stage-request.js';
 import type { StageChange } from './update-stage-cas.js';
@@ -68,9 +69,19 @@ function sendWithRelease(
   if (dialect.fusedRelease) return execute(session, tasks.writeAndRelease(parameters, request.set));
   const both = async (inside: Session): Promise<Result<Answer, StoreFailure>> => {
     const written = await execute(inside, tasks.write('fenced', parameters, request.set), 'once');
-    if (written.isErr() || !changed(inside, written.value)) return written;
+    if (written.isErr()) return written;
+    if (!changed(inside, written.value)) {
+      // A driver that counts changes counts none where the stage stays what it is: only such a write is looked at.
+      if (request.expected !== request.next) return written;
+      const read = await execute(inside, tasks.readLatestStage(parameters), 'once');
+      if (read.isErr()) return read;
+      const [row] = read.value.rows;
+      if (row === undefined || readText(row['stage']) !== request.next) return written;
+    }
     const deleted = await execute(inside, leases.release(parameters), 'once');
-    return deleted.isErr() ? err(deleted.error) : written;
+    return deleted.map((answer) =>
+      changed(inside, answer) ? { ...written.value, count: answer.count } : written.value,
+    );
   };
   return session.inTransaction ? both(session) : transact(session, both);
 }

@@ -1,4 +1,4 @@
-import { acquireLease, releaseLease, updateStageCas } from 'transition-ownership';
+import { acquireLease, createTransitionOwnership, releaseLease, updateStageCas } from 'transition-ownership';
 import { describe, expect, test } from 'vitest';
 import type { Site } from '../site.js';
 
@@ -155,6 +155,20 @@ export function stages(site: Site): void {
       const request = { taskId: 1, expected: 'deploy', next: 'deploy', lease, release: true };
       expect((await updateStageCas(ownership, request))._unsafeUnwrap()).toMatchObject({ released: true });
       expect(await site.leases()).toEqual([]);
+    });
+
+    test('gives the lease back although nothing at all changes in the row', async () => {
+      const { db, told } = site.process();
+      const ownership = createTransitionOwnership({ db, tasks: { table: 'tasks', id: 'id', stage: 'stage' } });
+      await site.addTask(1, 'deploy');
+      const lease = (await acquireLease(ownership, { taskId: 1, actor: 'monitor' }))._unsafeUnwrap();
+      const request = { taskId: 1, expected: 'deploy', next: 'deploy', lease };
+      expect((await updateStageCas(ownership, request))._unsafeUnwrap()).toMatchObject({ released: false });
+      expect(await site.leases()).toHaveLength(1);
+      const released = await updateStageCas(ownership, { ...request, release: true });
+      expect(released._unsafeUnwrap()).toMatchObject({ released: true });
+      expect(await site.leases()).toEqual([]);
+      expect(told('lease.lost')).toEqual([]);
     });
 
     test('gives nothing back when the race is lost', async () => {
