@@ -59,7 +59,7 @@ describe('runEffect', () => {
     const probe = ({ taskId }: { readonly taskId: number }) => (taskId === 1 ? 'applied' : 'unknown');
     void runEffect(ownership, lease, { ...merging, apply: () => null, probe });
     void withTransitionLease(ownership, { taskId: 1, actor: 'finalizer' }, (held) =>
-      held.runEffect({ ...merging, apply: () => 7, probe }).map(({ value }) => {
+      held.runEffect({ ...merging, apply: (): number => 7, probe }).map(({ value }) => {
         expectTypeOf(value).toEqualTypeOf<number | null>();
       }),
     );
