@@ -58,14 +58,9 @@ describe('one statement', () => {
       'update',
       'delete',
     ]);
-    const released = withTransitionLease.bind(undefined, own, { ...request, stage: 'deploy' });
-    expect(await kinds(() => ok(released((held) => held.updateStage('done', { release: true }))))).toEqual([
-      'insert',
-      'begin',
-      'update',
-      'delete',
-      'commit',
-    ]);
+    const later = { ...request, stage: 'deploy' } as const;
+    const released = () => withTransitionLease(own, later, (held) => held.updateStage('done', { release: true }));
+    expect(await kinds(() => ok(released()))).toEqual(['insert', 'begin', 'update', 'delete', 'commit']);
   });
 
   test('takes two hundred leases, renews them and gives them back', async () => {
