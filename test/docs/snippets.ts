@@ -37,18 +37,21 @@ export function commentSnippets(folder: string): Snippet[] {
 
 const lineOf = (text: string, index: number): number => text.slice(0, index).split('\n').length;
 
-/** Lays snippets out as modules, each in a folder of its own beside the set-up that it imports. */
+/** Lays snippets out as modules, each in a folder of its own beside the set-ups that it may import. */
 export function layOut(
   name: string,
   snippets: readonly Snippet[],
 ): { readonly snippet: Snippet; readonly file: string }[] {
   const folder = join(generated, name);
   rmSync(folder, { recursive: true, force: true });
-  const setup = readFileSync(join(import.meta.dirname, 'setup.ts'), 'utf8');
+  const beside = ['setup.ts', 'scenario.ts'].map((name) => ({
+    name,
+    text: readFileSync(join(import.meta.dirname, name), 'utf8'),
+  }));
   return snippets.map((snippet, index) => {
     const own = join(folder, String(index));
     mkdirSync(own, { recursive: true });
-    writeFileSync(join(own, 'setup.ts'), setup);
+    for (const { name, text } of beside) writeFileSync(join(own, name), text);
     const file = join(own, 'snippet.ts');
     writeFileSync(file, `${snippet.code}\nexport {};\n`);
     return { snippet, file };

@@ -31,7 +31,13 @@ export interface Linearizability {
  *
  * @example
  * ```ts
- * finally: (world) => checkLinearizable(leaseModel, world.history).ok
+ * import { checkLinearizable, leaseModel } from 'transition-ownership/testing';
+ *
+ * const history = [
+ *   { client: 'A', call: 1, ret: 2, input: { verb: 'acquire', taskId: 1, owner: 'A' }, output: { fencingToken: 1 } },
+ *   { client: 'B', call: 3, ret: 4, input: { verb: 'acquire', taskId: 1, owner: 'B' }, output: null },
+ * ] as const;
+ * checkLinearizable(leaseModel, history).ok; // true
  * ```
  */
 export function checkLinearizable<S, I, O>(

@@ -18,8 +18,10 @@ export interface FixedIdentity extends ProcessIdentity {
  * @param parts - What matters to the test; the rest has fixed values.
  * @example
  * ```ts
+ * import { fixedIdentity } from 'transition-ownership/testing';
+ *
  * const me = fixedIdentity({ pid: 7 });
- * const stranger = me.pidReused();
+ * const stranger = me.pidReused(); // the same pid with another start mark
  * ```
  */
 export function fixedIdentity(parts: Partial<ProcessIdentity> = {}): FixedIdentity {

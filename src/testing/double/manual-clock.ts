@@ -25,8 +25,12 @@ interface Due {
  * @param startMs - The wall clock at the beginning, in milliseconds. Default: 1,000,000.
  * @example
  * ```ts
+ * import { createTransitionOwnership } from 'transition-ownership';
+ * import { manualClock } from 'transition-ownership/testing';
+ * import { db } from './setup.js';
+ *
  * const clock = manualClock();
- * const ownership = createTransitionOwnership({ db, tasks, clock });
+ * createTransitionOwnership({ db, tasks: { table: 'tasks', id: 'id', stage: 'stage' }, clock });
  * clock.advance(10_000);
  * ```
  */

@@ -17,9 +17,13 @@ export interface EventRecord {
  *
  * @example
  * ```ts
- * const heard = recordEvents();
- * const ownership = createTransitionOwnership({ db, tasks, onEvent: heard.onEvent });
- * heard.of('lease.lost').length;
+ * import { createTransitionOwnership } from 'transition-ownership';
+ * import { recordEvents } from 'transition-ownership/testing';
+ * import { db } from './setup.js';
+ *
+ * const { onEvent, of } = recordEvents();
+ * createTransitionOwnership({ db, tasks: { table: 'tasks', id: 'id', stage: 'stage' }, onEvent });
+ * of('lease.lost').length; // 0
  * ```
  */
 export function recordEvents(): EventRecord {

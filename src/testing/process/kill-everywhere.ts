@@ -41,7 +41,14 @@ export interface KillReport {
  *
  * @example
  * ```ts
- * await killEverywhere({ module: new URL('./child.js', import.meta.url), prepare, recover, check });
+ * import { killEverywhere } from 'transition-ownership/testing';
+ *
+ * const run = (): Promise<unknown> =>
+ *   killEverywhere({
+ *     module: new URL('./child.js', import.meta.url), // does the work over a `killable` dialect
+ *     recover: async () => undefined, // starts it once more, to the end
+ *     check: async () => undefined, // throws if something is done twice, or not at all
+ *   });
  * ```
  */
 export async function killEverywhere(options: KillEverywhereOptions): Promise<KillReport> {

@@ -7,7 +7,13 @@ import { killVariable } from './kill-everywhere.js';
  *
  * @example
  * ```ts
- * const db = new Kysely<Tables>({ dialect: killable(new SqliteDialect({ database })) });
+ * import Database from 'better-sqlite3';
+ * import { Kysely, SqliteDialect } from 'kysely';
+ * import { killable } from 'transition-ownership/testing';
+ *
+ * const database = new Database(':memory:');
+ * const db = new Kysely<{ task: { id: number } }>({ dialect: killable(new SqliteDialect({ database })) });
+ * await db.destroy();
  * ```
  */
 export function killable(dialect: Dialect): Dialect {

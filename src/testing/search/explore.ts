@@ -2,8 +2,8 @@ import { type Failure, vacuity } from '../failure/failure.js';
 import type { AnyTables, TestStore } from '../store/store.js';
 import { recoverAndCheck } from '../world/recovery.js';
 import type { Scenario } from '../world/scenario.js';
-import { Exploration } from './exploration.js';
 import { Count } from './count.js';
+import { Exploration } from './exploration.js';
 import { failureOf } from './failing.js';
 import type { Bounds, Report } from './report.js';
 import { rerun } from './rerun.js';
@@ -16,7 +16,10 @@ import { rerun } from './rerun.js';
  *
  * @example
  * ```ts
- * assertHolds(await explore(store, { processes: { A: worker, B: worker }, faults: { crashes: 1 }, invariant }));
+ * import { assertHolds, explore } from 'transition-ownership/testing';
+ * import { scenario, store } from './scenario.js';
+ *
+ * assertHolds(await explore(store, { ...scenario, faults: { crashes: 1 } }));
  * ```
  */
 export async function explore<DB = AnyTables>(

@@ -2,10 +2,10 @@ import type { Failure } from '../failure/failure.js';
 import { vacuity } from '../failure/failure.js';
 import { loadPeer } from '../store/load-peer.js';
 import type { AnyTables, TestStore } from '../store/store.js';
-import type { Scenario } from '../world/scenario.js';
-import type { Pick } from '../world/run-options.js';
-import { Simulation } from '../world/simulation.js';
 import { recoverAndCheck } from '../world/recovery.js';
+import type { Pick } from '../world/run-options.js';
+import type { Scenario } from '../world/scenario.js';
+import { Simulation } from '../world/simulation.js';
 import { Count } from './count.js';
 import { failureOf } from './failing.js';
 import type { Report } from './report.js';
@@ -36,7 +36,10 @@ export interface FuzzOptions {
  *
  * @example
  * ```ts
- * assertHolds(await fuzz(store, scenario, { runs: 2_000, seed: 7 }), { complete: false });
+ * import { assertHolds, fuzz } from 'transition-ownership/testing';
+ * import { scenario, store } from './scenario.js';
+ *
+ * assertHolds(await fuzz(store, scenario, { runs: 100, seed: 7 }), { complete: false });
  * ```
  */
 export async function fuzz<DB = AnyTables>(
@@ -108,10 +111,15 @@ export interface ArbitraryMakers<Natural, Picks> {
  * @param options - `maxLength`: the longest list of picks. Default: 64.
  * @example
  * ```ts
- * fc.asyncProperty(scheduleArbitrary(fc), fc.nat(), async (picks, stock) => {
- *   const run = await replay(store, scenarioWith(stock), picks);
+ * import fc from 'fast-check';
+ * import { Failure, replay, scheduleArbitrary } from 'transition-ownership/testing';
+ * import { scenario, store } from './scenario.js';
+ *
+ * const property = fc.asyncProperty(scheduleArbitrary(fc), async (picks) => {
+ *   const run = await replay(store, scenario, picks);
  *   if (run instanceof Failure) throw run;
  * });
+ * await fc.assert(property, { numRuns: 10 });
  * ```
  */
 export function scheduleArbitrary<Natural, Picks>(

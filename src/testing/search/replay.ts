@@ -17,8 +17,14 @@ export type Schedule = readonly unknown[];
  * @returns The failure, if it fails; else its trace, one line a step.
  * @example
  * ```ts
- * const again = await replay(store, scenario, 's1.1x8k2.0*4.1.0');
- * console.log(again.trace.join('\n'));
+ * import { explore, replay } from 'transition-ownership/testing';
+ * import { scenario, store } from './scenario.js';
+ *
+ * const { failure } = await explore(store, { ...scenario, invariant: () => false });
+ * if (failure !== undefined) {
+ *   const again = await replay(store, scenario, failure.token); // or the word that a message ends with
+ *   console.log(again.trace.join('\n'));
+ * }
  * ```
  */
 export async function replay<DB = AnyTables>(

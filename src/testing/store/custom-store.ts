@@ -13,7 +13,11 @@ export type CustomStore<DB> = Pick<TestStore<DB>, 'name' | 'admin' | 'connect' |
  *
  * @example
  * ```ts
- * const store = customStore({ name: 'libsql', admin, connect, reset, snapshot });
+ * import { customStore } from 'transition-ownership/testing';
+ * import { store } from './scenario.js';
+ *
+ * const { admin, connect, reset, snapshot } = store; // of your own database
+ * const own = customStore({ name: 'libsql', admin, connect, reset, snapshot });
  * ```
  */
 export function customStore<DB = AnyTables>(members: CustomStore<DB>): TestStore<DB> {

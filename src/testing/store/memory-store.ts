@@ -34,7 +34,10 @@ export interface MemoryStoreOptions<DB> {
  *
  * @example
  * ```ts
- * const store = memoryStore({ migrate: (db) => sql`create table task (id integer primary key, stage text)`.execute(db) });
+ * import { sql } from 'kysely';
+ * import { memoryStore } from 'transition-ownership/testing';
+ *
+ * memoryStore({ migrate: (db) => sql`create table task (id integer primary key, stage text)`.execute(db) });
  * ```
  */
 export function memoryStore<DB = AnyTables>(options: MemoryStoreOptions<DB> = {}): TestStore<DB> {

@@ -23,7 +23,12 @@ export interface MysqlStoreOptions<DB> {
  *
  * @example
  * ```ts
- * const store = mysqlStore({ connect: () => mysql.createConnection(url), migrate });
+ * import mysql from 'mysql2/promise';
+ * import { mysqlStore } from 'transition-ownership/testing';
+ * import { migrate } from './scenario.js';
+ *
+ * const connect = () => mysql.createConnection(process.env['DATABASE_URL'] ?? '');
+ * const store = mysqlStore({ connect, migrate });
  * ```
  */
 export function mysqlStore<DB = AnyTables>(options: MysqlStoreOptions<DB>): TestStore<DB> {

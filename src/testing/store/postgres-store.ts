@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect, type PostgresPoolClient, sql } from 'kysely';
 import { following, ownName, ProcessSessions, type Server, type Session } from './server-sessions.js';
-import { type AnyTables, type Migrate, realClockColumns, type Row, type StoreErrors, type TestStore } from './store.js';
+import { type AnyTables, type Migrate, type Row, realClockColumns, type StoreErrors, type TestStore } from './store.js';
 
 /** What is used of a `Client` of pg. */
 export interface PostgresClient {
@@ -33,6 +33,15 @@ export interface PostgresStoreOptions<DB> {
  *
  * @example
  * ```ts
+ * import pg from 'pg';
+ * import { postgresStore } from 'transition-ownership/testing';
+ * import { migrate } from './scenario.js';
+ *
+ * const connect = async (): Promise<pg.Client> => {
+ *   const client = new pg.Client(process.env['DATABASE_URL']);
+ *   await client.connect();
+ *   return client;
+ * };
  * const store = postgresStore({ connect, migrate, isolation: 'read committed' });
  * ```
  */

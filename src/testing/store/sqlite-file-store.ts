@@ -35,7 +35,10 @@ export interface SqliteFileStoreOptions<DB> {
  *
  * @example
  * ```ts
- * const store = sqliteFileStore({ migrate: (db) => sql`create table task (id integer primary key, stage text)`.execute(db) });
+ * import { sql } from 'kysely';
+ * import { sqliteFileStore } from 'transition-ownership/testing';
+ *
+ * sqliteFileStore({ migrate: (db) => sql`create table task (id integer primary key, stage text)`.execute(db) });
  * ```
  */
 export function sqliteFileStore<DB = AnyTables>(options: SqliteFileStoreOptions<DB> = {}): TestStore<DB> {

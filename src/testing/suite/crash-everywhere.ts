@@ -35,7 +35,11 @@ export interface CrashReport {
  * @param same - What is compared: the rows that matter, what was sent to the outside. Plain data.
  * @example
  * ```ts
- * const { different } = await crashEverywhere(store, ship, (world) => world.rows('task'));
+ * import { crashEverywhere } from 'transition-ownership/testing';
+ * import { scenario, store, worker } from './scenario.js';
+ *
+ * const { points, different } = await crashEverywhere(store, worker, (world) => world.rows('task'), scenario);
+ * console.log(points, different.length); // killed at each point and started again, it ends the same
  * ```
  */
 export async function crashEverywhere<DB = AnyTables>(

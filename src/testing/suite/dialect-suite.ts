@@ -24,7 +24,10 @@ export interface DialectSuiteOptions<DB> {
  * @param options - Your store, and how thorough.
  * @example
  * ```ts
- * dialectSuite(vitest, { store: () => postgresStore({ connect }), level: 'full' });
+ * import { dialectSuite, sqliteFileStore } from 'transition-ownership/testing';
+ * import { runner } from './scenario.js'; // { describe, test, afterAll } of vitest or jest
+ *
+ * dialectSuite(runner, { store: () => sqliteFileStore(), level: 'full' });
  * ```
  */
 export function dialectSuite<DB = AnyTables>(runner: Runner, options: DialectSuiteOptions<DB>): void {

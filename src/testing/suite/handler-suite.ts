@@ -66,11 +66,30 @@ const everyFault: Readonly<Record<string, Faults>> = Object.freeze({
  * @param options - Your machine, and what must hold.
  * @example
  * ```ts
- * handlerSuite(vitest, {
+ * import { handlerSuite, sqliteFileStore } from 'transition-ownership/testing';
+ * import { runner } from './scenario.js'; // { describe, test, afterAll } of vitest or jest
+ *
+ * const bank = () => ({
+ *   charged: [] as number[],
+ *   charge(order: number): void {
+ *     this.charged.push(order);
+ *   },
+ * });
+ *
+ * handlerSuite(runner, {
  *   store: () => sqliteFileStore(),
- *   machine: { initial: 'charge', final: ['done'], handlers: { charge: async (_, task, { bank }) => { await bank.charge(task); return 'done'; } } },
- *   outside: () => ({ bank: new FakeBank() }),
- *   invariant: ({ bank }) => bank.charges <= 1,
+ *   outside: () => ({ bank: bank() }),
+ *   machine: {
+ *     initial: 'charge',
+ *     final: ['done'],
+ *     handlers: {
+ *       charge: async (_process, task, { bank }) => {
+ *         await bank.charge(task);
+ *         return 'done';
+ *       },
+ *     },
+ *   },
+ *   invariant: ({ bank }) => bank.charged.length <= 1,
  * });
  * ```
  */

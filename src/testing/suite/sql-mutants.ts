@@ -31,7 +31,12 @@ export interface MutationBounds extends Bounds {
  * @param scenarios - What must notice; the cheap ones first.
  * @example
  * ```ts
- * const { survived } = await sqlMutants(() => memoryStore({ migrate }), [twoWorkers, crash, clockJump]);
+ * import { invariant, memoryStore, sqlMutants } from 'transition-ownership/testing';
+ * import { migrate, scenario, type Tables } from './scenario.js';
+ *
+ * const done = invariant<Tables>('the task is done', (world) => world.rows('task')[0]?.['stage'] === 'done');
+ * const { survived } = await sqlMutants(() => memoryStore({ migrate }), [{ ...scenario, finally: done }]);
+ * for (const { change } of survived) console.log(change); // SQL that is redundant, or a rule that is missing
  * ```
  */
 export async function sqlMutants<DB = AnyTables>(

@@ -23,6 +23,9 @@ export type Finding = boolean | string | undefined;
  * @param options - `when`: after every step (default), at the `end` of a schedule, or once everything is `healed`.
  * @example
  * ```ts
+ * import { invariant } from 'transition-ownership/testing';
+ *
+ * const bank = { charges: ['order 1'] };
  * invariant('charged at most once', () => bank.charges.length <= 1 || `charged ${bank.charges.length} times`);
  * ```
  */

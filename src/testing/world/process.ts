@@ -43,7 +43,11 @@ export interface Process<DB = AnyTables> {
    *
    * @example
    * ```ts
-   * await process.effect('POST /charge', () => bank.charge(order));
+   * import type { Process } from 'transition-ownership/testing';
+   *
+   * const charge = async (process: Process, bank: Set<number>): Promise<void> => {
+   *   await process.effect('POST /charge', () => bank.add(1));
+   * };
    * ```
    */
   readonly effect: <T>(label: string, run: () => Awaitable<T>) => Promise<T>;

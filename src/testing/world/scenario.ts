@@ -14,10 +14,13 @@ export type Check<DB = AnyTables> = (world: World<DB>) => Awaitable<unknown>;
  *
  * @example
  * ```ts
- * const scenario: Scenario = {
+ * import { invariant, type Scenario } from 'transition-ownership/testing';
+ * import { type Tables, worker } from './scenario.js'; // a process: worker({ db, effect, clock, … })
+ *
+ * const scenario: Scenario<Tables> = {
  *   processes: { A: worker, B: worker },
  *   faults: { crashes: 1, restarts: 1, clockJumps: 1 },
- *   invariant: invariant('one row per task', (world) => world.rows('lease').length <= 1),
+ *   invariant: invariant('one row per task', (world) => world.rows('task').length <= 1),
  * };
  * ```
  */
