@@ -5,7 +5,7 @@ import type { JobColumns, JobNames } from './job-columns.js';
 import { type Database, statement } from './statement.js';
 
 /** The next page of a walk over jobs in the order of their ids. */
-interface Page {
+export interface Page {
   readonly limit: number;
 }
 
