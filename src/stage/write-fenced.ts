@@ -1,5 +1,6 @@
 import { err, type Result } from 'neverthrow';
 import type { Context } from '../context.js';
+import { storeFailure } from '../core/fail.js';
 import type { LeaseLost, LostRace, StoreFailure, TaskNotFound } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
 import { readJudged } from '../evidence/read-holder.js';
@@ -43,8 +44,20 @@ export async function writeFenced(
   if (seen.isErr()) return err(seen.error);
   if (isThere(context, request, { ...seen.value, repeated: sent.value.repeated })) return win(undefined);
   const { ours, holder, stage } = seen.value;
-  return err(ours ? raceLost(context, request, stage) : rowMissing(context, holding, holder));
+  if (ours) return err(raceLost(context, request, stage));
+  if (!sent.value.repeated) return err(rowMissing(context, holding, holder));
+  // The try whose reply was lost may have been applied before the lease went: that is no loss, and no win.
+  if (request.release) holding.facts.entry.phase = 'releasing';
+  else rowMissing(context, holding, holder);
+  return err(storeFailure(UNSETTLED));
 }
+
+const UNSETTLED = Object.freeze({
+  kind: 'connection',
+  retryable: false,
+  outcome: 'unknown',
+  cause: 'the reply to the stage write was lost, and the lease was gone before it could be settled',
+} as const);
 
 function parametersOf({ taskId, expected, next }: CheckedStageWrite, { facts: { claim } }: Holding) {
   return { taskId, expected, next, claim };

@@ -28,6 +28,8 @@ export interface ProcessOptions {
     readonly maxHoldMs?: number;
   };
   readonly identity?: Partial<ProcessIdentity>;
+  /** What happens between two tries of one statement. Default: nothing. */
+  readonly pause?: () => Promise<void>;
   /** What it sees of other pids. Default: it can tell nothing of them. */
   readonly sight?: (pid: number) => ProcessSighting;
 }
@@ -40,7 +42,7 @@ let started = 0;
 /** Starts a process over a handle. */
 export function startProcess(db: Kysely<ContractTables>, options: ProcessOptions = {}, statements: string[] = []) {
   started += 1;
-  const { lease = {}, sight = (): ProcessSighting => ({ state: 'unknown', start: null }), ...rest } = options;
+  const { lease = {}, pause, sight = (): ProcessSighting => ({ state: 'unknown', start: null }), ...rest } = options;
   const events: OwnershipEvent[] = [];
   let waiting: (() => void)[] = [];
   const time = new ManualTime();
@@ -56,7 +58,7 @@ export function startProcess(db: Kysely<ContractTables>, options: ProcessOptions
     db,
     identity,
     registry: new Map(),
-    clock: time.clock('process'),
+    clock: pause === undefined ? time.clock('process') : { ...time.clock('process'), sleep: pause },
     processes: { sight },
     onEvent: (event: OwnershipEvent): void => {
       events.push(event);
