@@ -109,6 +109,8 @@ function compose(options: Untyped): Context {
     registry: options.registry ?? processClaims(),
     randomness: options.randomness ?? systemRandomness,
   });
+  if (options.onEvent !== undefined && typeof options.onEvent !== 'function')
+    throw new TypeError(`onEvent must be a function, got ${shown(options.onEvent)}`);
   const observer = new Observer(options.onEvent);
   const { clock, randomness } = ports;
   const session = sessionOn({ dialect, clock, randomness, observer }, db as CallersHandle);

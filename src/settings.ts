@@ -57,6 +57,7 @@ export function checkSettings(
   checkObject('tasks', tasks);
   for (const name of ['table', 'id', 'stage'] as const) checkText(`tasks.${name}`, tasks[name]);
   if (tasks.updatedAt !== undefined) checkText('tasks.updatedAt', tasks.updatedAt);
+  checkApart(tasks);
   if (tasks.transitions !== undefined) checkStages('tasks.transitions', tasks.transitions);
   checkObject('lease', lease);
   const { table = 'transition_lease', schema, taskIdType = 'integer', runIdType = 'integer' } = lease;
@@ -66,7 +67,10 @@ export function checkSettings(
   checkOneOf('lease.runIdType', runIdType, ID_TYPES);
   const format = timeFormat ?? dialect.timeFormat;
   checkOneOf('timeFormat', format, TIME_FORMATS);
-  const { ttlMs, renewEveryMs, maxHoldMs } = { ...DEFAULT_TIMING, ...lease };
+  if (schema === undefined && table === tasks.table)
+    throw new RangeError(`lease.table must not be tasks.table, got ${shown(table)} for both`);
+  const { ttlMs = DEFAULT_TIMING.ttlMs, renewEveryMs = DEFAULT_TIMING.renewEveryMs } = lease;
+  const { maxHoldMs = DEFAULT_TIMING.maxHoldMs } = lease;
   const timing = Object.freeze({ ttlMs, renewEveryMs, maxHoldMs });
   checkTiming(timing);
   if (liveness !== undefined && typeof liveness.judge !== 'function') {
@@ -86,6 +90,13 @@ export function checkSettings(
     idColumn: tasks.id,
     stageColumn: tasks.stage,
   });
+}
+
+/** Refuses two parts of a task in one column. */
+function checkApart({ id, stage, updatedAt }: RawOptions['tasks']): void {
+  if (stage === id) throw new RangeError(`tasks.stage must not be tasks.id, got ${shown(id)} for both`);
+  if (updatedAt === id || updatedAt === stage)
+    throw new RangeError(`tasks.updatedAt must be a column of its own, got ${shown(updatedAt)}`);
 }
 
 /** Checks where the journal of effects is to be. */
