@@ -45,7 +45,13 @@ export interface LeaseOption<TaskIdType extends IdType, RunIdType extends IdType
   readonly maxHoldMs?: number;
 }
 
-/** The journal of effects. */
+/**
+ * The journal of effects: a row for each application of an effect to a task.
+ *
+ * Rows are never deleted, for an effect that was applied must stay known. Delete old ones yourself once their
+ * key cannot come again, and never one whose state is `started`. On SQLite keep `synchronous=FULL`, as
+ * `openSqlite` does: a power cut may otherwise take back the word that an effect was started.
+ */
 export interface EffectsOption {
   /** Its name, spelled as that of the lease table. Default `transition_effect`. */
   readonly table?: string;
