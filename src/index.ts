@@ -11,10 +11,13 @@ export type { Json } from './core/effect-result.js';
 export {
   type CounterName,
   type Counters,
+  type EffectFacts,
   EVENT_TYPES,
   type EventFacts,
   type EventType,
+  type JobFacts,
   type JsonId,
+  type LeaseFacts,
   type OwnershipEvent,
   type Severity,
 } from './core/event.js';
@@ -132,6 +135,7 @@ export type {
 export { createTransitionOwnership } from './ownership.js';
 export type { ClaimEntry, ClaimRegistry } from './port/claim-registry.js';
 export type { Clock, ScheduledCall } from './port/clock.js';
+export type { Ports } from './port/ports.js';
 export type { ProcessTable } from './port/process-table.js';
 export type { Randomness } from './port/randomness.js';
 export { type RecoveryReport, type RecoveryRequest, recoverOnStartup } from './recovery/recover-on-startup.js';

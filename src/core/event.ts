@@ -8,7 +8,8 @@ export type Severity = 'debug' | 'info' | 'warning' | 'alert';
 /** An id as plain JSON: a bigint is told as its decimal digits. */
 export type JsonId = number | string;
 
-interface LeaseFacts {
+/** What every event about a lease carries. */
+export interface LeaseFacts {
   readonly taskId: JsonId;
   readonly fencingToken: number | null;
   readonly actor: string;
@@ -22,7 +23,8 @@ export interface JobFacts {
   readonly pid: number | null;
 }
 
-interface EffectFacts {
+/** What every event about an effect carries. */
+export interface EffectFacts {
   readonly taskId: JsonId;
   readonly effect: string;
   readonly key: string;

@@ -5,11 +5,15 @@ import { mysqlDialect } from './mysql.js';
 import { postgresDialect } from './postgres.js';
 import { sqliteDialect } from './sqlite.js';
 
-/** The shipped dialects, by the name that the option takes. */
-export const DIALECTS = Object.freeze({ sqlite: sqliteDialect, postgres: postgresDialect, mysql: mysqlDialect });
-
 /** The name of a shipped dialect. */
-export type DialectName = keyof typeof DIALECTS;
+export type DialectName = 'sqlite' | 'postgres' | 'mysql';
+
+/** The shipped dialects, by the name that the option takes. */
+export const DIALECTS: Readonly<Record<DialectName, Dialect>> = Object.freeze({
+  sqlite: sqliteDialect,
+  postgres: postgresDialect,
+  mysql: mysqlDialect,
+});
 
 /** How each database spells an identifier and its first parameter. */
 const SPELLINGS: Readonly<Record<string, DialectName>> = Object.freeze({
