@@ -131,7 +131,12 @@ export class Child<C extends object = Commands> {
 
   /** Ends the child and all that it started. */
   async kill(): Promise<End> {
-    if (this.#end === undefined) process.kill(-this.pid, 'SIGKILL');
+    if (this.#end !== undefined) return this.#end;
+    try {
+      process.kill(-this.pid, 'SIGKILL');
+    } catch {
+      // It ended by itself a moment ago.
+    }
     return this.ended;
   }
 

@@ -39,7 +39,7 @@ describe('a boot id that two processes took from their environment', () => {
 describe('two threads of one process', () => {
   async function threads(setup: Partial<Setup> = {}): Promise<{ file: Look; child: Child<ThreadCommands> }> {
     const file = newFile();
-    const child = new Child<ThreadCommands>('threads', { file: file.path, ttlMs: 900, renewEveryMs: 300, ...setup });
+    const child = new Child<ThreadCommands>('threads', { file: file.path, ttlMs: 1_200, renewEveryMs: 400, ...setup });
     await child.call('schema');
     return { file, child };
   }

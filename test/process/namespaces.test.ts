@@ -23,7 +23,7 @@ function permitted(under: readonly string[]): boolean {
 const testInPidNamespaces = testIf(permitted(container), 'pid namespaces are not permitted here');
 
 async function newChild(file: Look, under: readonly string[] = [], setup: Partial<Setup> = {}): Promise<Child> {
-  const child = start({ file: file.path, ttlMs: 900, renewEveryMs: 300, ...setup }, { under });
+  const child = start({ file: file.path, ttlMs: 1_200, renewEveryMs: 400, ...setup }, { under });
   await child.call('schema');
   return child;
 }

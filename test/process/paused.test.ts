@@ -4,7 +4,7 @@ import type { Setup } from './child/setup.js';
 import { type Child, start } from './children.js';
 import { type Look, newFile } from './file.js';
 
-const times = { ttlMs: 900, renewEveryMs: 300 };
+const times = { ttlMs: 1_200, renewEveryMs: 400 };
 const request = { taskId: 1, actor: 'finalizer', stage: 'deploy' };
 const move = { taskId: 1, expected: 'deploy', next: 'done' };
 
