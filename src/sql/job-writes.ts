@@ -78,10 +78,13 @@ export function jobWrites(database: Database, dialect: Dialect, names: JobNames,
   const claiming = (p: Slots<Columns>, { set }: Claim): Fragment =>
     update(p, set, running, { ...cleared, [names.startedAt]: now });
 
-  const meant = (p: Slots<Columns>, { jobIds, from, expected }: Reset): Fragment => {
+  const named = (p: Slots<Columns>, jobIds: readonly IdValue[]): Fragment => {
     const these = jobIds.map((_, at) => isJob(place(p, `job:${at}`)));
+    return sql`(${sql.join(these, sql` or `)})`;
+  };
+  const meant = (p: Slots<Columns>, { jobIds, from, expected }: Reset): Fragment => {
     const run = expected === 'any' ? [] : [isRun(place(p, 'runId')), isPid(place(p, 'pid'))];
-    return sql.join([sql`(${sql.join(these, sql` or `)})`, inStatus(from), ...run], sql` and `);
+    return sql.join([named(p, jobIds), inStatus(from), ...run], sql` and `);
   };
   const inOrder = (p: Slots<Columns>, reset: Reset, answered: Fragment): Fragment =>
     sql`select ${answered} from ${table} where ${meant(p, reset)} order by ${id} ${dialect.lockRows}`;
@@ -167,7 +170,7 @@ export function jobWrites(database: Database, dialect: Dialect, names: JobNames,
         'locked',
         given,
         [given.set],
-        (p) => sql`${update(p, given.set, queued, cleared)} where ${meant(p, given)}`,
+        (p) => sql`${update(p, given.set, queued, cleared)} where ${named(p, given.jobIds)}`,
       ),
   };
 }

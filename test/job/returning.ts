@@ -111,7 +111,7 @@ export const returning: Proofs = {
   'resetRunOwnership is not sent again after a lost reply, and says that its outcome is unknown': async (yard) => {
     const worker = yard.start('a');
     await yard.put(running(yard.nowMs));
-    worker.wire.fault(/^update/, 'reply-lost', 1);
+    worker.wire.fault(yard.dialect.returning ? /^update/ : /^commit/, 'reply-lost', 1);
     expect(await failure(resetRunOwnership(worker.own(), { jobId: 1, expected: 'any' }))).toMatchObject({
       outcome: 'unknown',
     });

@@ -39,6 +39,13 @@ export const sanitizing: Proofs = {
     expect(worker.events).toEqual([]);
   },
 
+  'a run alone, a pid alone and a start alone each make a queued job impossible': async (yard) => {
+    const ownership = yard.start('a').own();
+    for (const job of [{ run_id: 7 }, { pid: 77 }, { started_at: yard.nowMs }, {}]) await yard.put(job);
+    expect(idsOf(await ok(findImpossibleQueued(ownership)))).toEqual([1, 2, 3]);
+    expect((await ok(snapshot(ownership))).impossibleQueued).toBe(3);
+  },
+
   'sanitizeImpossibleQueued repairs every impossible job, and tells what each carried': async (yard) => {
     const worker = yard.start('a');
     await mixed(yard);
@@ -118,7 +125,7 @@ export const sanitizing: Proofs = {
     let times = 0;
     const change = async (run: () => Promise<void>): Promise<void> => {
       times += 1;
-      if (times === 1) await yard.set(1, { status: 'running', run_id: null, pid: null, started_at: yard.nowMs });
+      if (times === 1) await yard.set(1, { status: 'running' });
       if (times === 2) await yard.set(2, { pid: 99 });
       if (times === 3) await yard.set(3, { started_at: yard.nowMs + 5 });
       if (times === 4) await yard.set(4, { run_id: 8 });
@@ -131,7 +138,7 @@ export const sanitizing: Proofs = {
       skipped: [1, 2, 3, 4],
     });
     expect(await yard.jobs()).toMatchObject([
-      { status: 'running', started_at: yard.nowMs },
+      { status: 'running', run_id: 7, pid: 77 },
       { run_id: 7, pid: 99 },
       { started_at: yard.nowMs + 5 },
       { run_id: 8, pid: 77 },

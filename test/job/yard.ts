@@ -257,7 +257,7 @@ export class Yard implements AsyncDisposable {
         : sql.ref(name),
     );
     const { rows } = await sql<JobRow>`select ${sql.join(columns)} from jobs order by id`.execute(this.outside);
-    return rows;
+    return rows.map((row) => ({ ...row, ...numbers({ ...row }) }));
   }
 
   /** One job as it stands. */
@@ -279,6 +279,16 @@ export class Yard implements AsyncDisposable {
     await this.outside.destroy();
     await this.#close();
   }
+}
+
+/** Instants as numbers, however the driver spells 64 bits. */
+function numbers(row: Readonly<Record<string, unknown>>) {
+  const number = (name: string): number | null => (row[name] === null ? null : Number(row[name]));
+  return {
+    started_at: number('started_at'),
+    finished_at: number('finished_at'),
+    available_at: number('available_at'),
+  };
 }
 
 type Inner = ReturnType<Yard['connect']>;
