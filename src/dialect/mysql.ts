@@ -61,9 +61,9 @@ export const mysqlDialect: Dialect = Object.freeze<Dialect>({
   fusedRelease: false,
   timeFormat: 'native',
 
-  // Not SYSDATE: it tells the wall time of the session's zone, where an hour comes twice each autumn. UTC is that of
-  // the statement, never of the transaction.
-  nowMs: sql<number>`(timestampdiff(microsecond, '1970-01-01', utc_timestamp(3)) div 1000)`,
+  // SYSDATE goes on while a statement waits, and tells the wall time of the session's zone, where an hour comes twice
+  // each autumn: what the zone makes of the instant at which the statement began tells which of the two this is.
+  nowMs: sql<number>`cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed)`,
   instant: (format: TimeFormat, ms) => {
     if (format === 'epoch-ms') return ms;
     if (format === 'native') return utc(ms);

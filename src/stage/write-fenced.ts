@@ -47,7 +47,7 @@ export async function writeFenced(
   if (ours) return err(raceLost(context, request, stage));
   if (!sent.value.repeated) return err(rowMissing(context, holding, holder));
   // The try whose reply was lost may have been applied before the lease went: that is no loss, and no win.
-  if (request.release) holding.facts.entry.phase = 'releasing';
+  if (request.release) holding.maybeReleased = true;
   else rowMissing(context, holding, holder);
   return err(storeFailure(UNSETTLED));
 }
