@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { ProcessIdentity } from '../core/process.js';
 import type { ClaimRegistry } from '../port/claim-registry.js';
-import { readOwnStart } from './process-table.js';
+import { isProcOurs, readOwnStart } from './process-table.js';
 
 /** What all copies of the package in one process share. Its shape is frozen for ever. */
 interface ProcessScope {
@@ -23,16 +23,14 @@ function scope(): ProcessScope {
 /**
  * The scope in which a pid of this process can be looked up: kernel boot, pid namespace, time namespace and
  * host name. Two containers on one kernel differ in the first namespace; the second moves start marks. Where
- * any part cannot be read the scope is unique to this process, so that pids prove nothing and leases end by
- * expiry; so it is where `/proc` shows the pids of another namespace, for it would show strangers under ours.
+ * any part cannot be read, or `/proc` is another namespace's, the scope is unique to this process, so that
+ * pids prove nothing and leases end by expiry.
  */
 function readHostScope(): string {
   try {
     const kernelBoot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
     const namespaces = ['pid', 'time'].filter(isKnownNamespace).map((kind) => readlinkSync(`/proc/self/ns/${kind}`));
-    if (readlinkSync('/proc/self') === String(process.pid)) {
-      return [kernelBoot, ...namespaces, hostname()].join('/');
-    }
+    if (isProcOurs()) return [kernelBoot, ...namespaces, hostname()].join('/');
   } catch {
     // A part that cannot be read.
   }

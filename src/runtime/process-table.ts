@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import type { ProcessSighting } from '../core/process.js';
 import type { ProcessTable } from '../port/process-table.js';
 
@@ -23,6 +23,15 @@ export function readOwnStart(): string | null {
   return process.platform === 'linux' ? (readStat('self')?.[START_TIME] ?? null) : null;
 }
 
+/** False where `/proc` shows the pids of another namespace: there it would show strangers under ours. */
+export function isProcOurs(): boolean {
+  try {
+    return readlinkSync('/proc/self') === String(process.pid);
+  } catch {
+    return false;
+  }
+}
+
 /** A process that ended but was not collected by its parent still answers signal 0, and will never run again. */
 function isEnded(state: string | undefined): boolean {
   return state === 'Z' || state === 'X';
@@ -39,7 +48,7 @@ export const systemProcesses: ProcessTable = Object.freeze({
       if (code === 'ESRCH') return GONE;
       if (code !== 'EPERM') return UNKNOWN;
     }
-    const stat = process.platform === 'linux' ? readStat(pid) : null;
+    const stat = process.platform === 'linux' && isProcOurs() ? readStat(pid) : null;
     if (isEnded(stat?.[STATE])) return GONE;
     return { state: 'exists', start: stat?.[START_TIME] ?? null };
   },

@@ -79,10 +79,13 @@ describe('pid namespaces', () => {
     expect(await first.event('lease.reclaimed')).toMatchObject({ reason: 'process-gone' });
   });
 
-  testInPidNamespaces('a /proc that shows the pids of another namespace is no evidence', async () => {
+  testInPidNamespaces.each<{ setup: Partial<Setup>; scope: string }>([
+    { scope: 'the scope of its own', setup: {} },
+    { scope: 'a scope that the caller vouches for', setup: { identity: { host: 'one machine' } } },
+  ])('a /proc that shows the pids of another namespace is no evidence, in $scope', async ({ setup }) => {
     const file = newFile();
-    const first = await newChild(file, foreignProc);
-    const second = await newChild(file, beside(first, '--pid'));
+    const first = await newChild(file, foreignProc, setup);
+    const second = await newChild(file, beside(first, '--pid'), setup);
     await first.call('acquire', request);
     expect(await second.call('acquire', request)).toMatchObject({ err: { verdict: 'live', reason: 'unexpired' } });
   });
