@@ -69,7 +69,7 @@ export function leaseStatements(database: Database, dialect: Dialect, names: Lea
   const { lease, taskIdType, runIdType } = names;
   const now = dialect.nowMs;
   const returning = (columns: Fragment): Fragment => (dialect.returning ? sql`returning ${columns}` : sql``);
-  const renewed = dialect.least(sql<number>`${now} + ttl_ms`, sql<number>`coalesce(deadline_ms, ${now} + ttl_ms)`);
+  const renewed = dialect.least(sql<number>`${now} + ttl_ms`, sql<number>`deadline_ms`);
   const holder = sql`fencing_token, ${claim}, ${dialect.readId(taskIdType, task)} as task_id, owner, owner_pid,
     owner_boot_id, owner_host, owner_start, ${dialect.readId(runIdType, id('run_id'))} as run_id, stage,
     acquired_ms, expires_ms, ttl_ms, deadline_ms, ${now} as now_ms`;

@@ -185,6 +185,18 @@ export const acquisition: Proofs = {
     expect([...b.told('lease.reclaimed'), ...c.told('lease.reclaimed')]).toHaveLength(1);
   },
 
+  'an acquisition that expires at the very instant that was judged is left alone': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
+    a.kill();
+    b.wire.meanwhile(RECLAIM, async (run) => {
+      rig.run("update transition_lease set claim = 'another', owner_host = 'elsewhere'");
+      await run();
+    });
+    expect(await err(acquireLease(b.own(), { taskId: 1, actor: 'reaper' }))).toMatchObject({ type: 'lease-busy' });
+    expect(rig.leases()).toMatchObject([{ claim: 'another' }]);
+  },
+
   'of two that judge the same dead lease, one reclaims and one owns': async (rig) => {
     const [a, b, c] = [rig.start('a'), rig.start('b'), rig.start('c')];
     await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));

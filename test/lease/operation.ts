@@ -17,6 +17,7 @@ export const operation: Proofs = {
   'inspectLease tells a free task from a held one, and changes nothing': async (rig) => {
     const [a, b] = [rig.start('a'), rig.start('b')];
     const own = b.own();
+    await ok(acquireLease(a.own(), { taskId: 2, actor: 'monitor' }));
     expect(await ok(inspectLease(own, 1))).toEqual({ state: 'free' });
     const lease = await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor', stage: 'deploy', runId: 9 }));
     const before = rig.leases();

@@ -175,28 +175,6 @@ describe('task ids', () => {
     expect([many.acquired.map(({ taskId }) => taskId), many.busy.map(({ taskId }) => taskId)]).toEqual([['new '], ids]);
   });
 
-  test('of text find their row also in a column that folds case, and no other', async () => {
-    await using file = new TestFile<{ papers: { id: string; stage: string } }>();
-    await file.run(
-      'create table papers (id text collate nocase, stage text collate nocase)',
-      "insert into papers values ('a', 'draft')",
-    );
-    const own = createTransitionOwnership({
-      db: file.db,
-      tasks: { table: 'papers', id: 'id', stage: 'stage' },
-      lease: { taskIdType: 'text' },
-    });
-    await ok(ensureSchema(own));
-    expect(await err(updateStageCas(own, { taskId: 'A', expected: 'draft', next: 'done' }))).toMatchObject({
-      type: 'task-not-found',
-    });
-    expect(await err(updateStageCas(own, { taskId: 'a', expected: 'DRAFT', next: 'done' }))).toMatchObject({
-      type: 'lost-race',
-      actual: 'draft',
-    });
-    await ok(updateStageCas(own, { taskId: 'a', expected: 'draft', next: 'done' }));
-  });
-
   test('beyond 2^53 are exact as bigint, through every verb', async () => {
     const ids = [2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n), 0n];
     await using file = new TestFile<{ builds: { id: bigint; stage: string; runner: bigint } }>();

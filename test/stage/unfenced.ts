@@ -1,7 +1,9 @@
+import type { Kysely } from 'kysely';
 import {
   acquireLease,
   createTransitionOwnership,
   defineStages,
+  ensureSchema,
   inspectLease,
   releaseLease,
   updateStageCas,
@@ -218,6 +220,23 @@ export const unfenced: Proofs = {
     a.wire.fault(WRITE, 'busy', 5);
     await ok(updateStageCas(a.own(), move));
     expect(rig.time.slept).toHaveLength(5);
+  },
+
+  'text ids and stages compare byte by byte, also in columns that fold case': async (rig) => {
+    const a = rig.start('a');
+    rig.run('create table papers (id text collate nocase, stage text collate nocase)');
+    rig.run("insert into papers values ('a', 'draft')");
+    const own = createTransitionOwnership({
+      db: a.db as unknown as Kysely<{ papers: { id: string; stage: string } }>,
+      tasks: { table: 'papers', id: 'id', stage: 'stage' },
+      lease: { table: 'paper_lease', taskIdType: 'text' },
+      ...a.ports,
+    });
+    await ok(ensureSchema(own));
+    const printed = { taskId: 'a', expected: 'draft', next: 'done' };
+    expect(await err(updateStageCas(own, { ...printed, taskId: 'A' }))).toMatchObject({ type: 'task-not-found' });
+    expect(await err(updateStageCas(own, { ...printed, expected: 'DRAFT' }))).toMatchObject({ actual: 'draft' });
+    await ok(updateStageCas(own, printed));
   },
 
   'an unknown column is a store-failure, and nothing is written': async (rig) => {

@@ -7,7 +7,7 @@ insert into "transition_lease" ("claim", "task_id", "owner", "owner_pid", "owner
 insert into "transition_lease" ("claim", "task_id", "owner", "owner_pid", "owner_boot_id", "owner_host", "owner_start", "run_id", "stage", "ttl_ms", "acquired_ms", "expires_ms", "deadline_ms") select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, clock.now_ms, clock.now_ms + least(($11)::bigint, ($12)::bigint), clock.now_ms + $13 from (select cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now_ms) as clock where 1 = 1 on conflict ("task_id") do nothing returning fencing_token, "claim", acquired_ms, expires_ms, deadline_ms;
 
 -- mysql: claim, taskId, actor, pid, bootId, host, start, runId, stage, ttlMs, ttlMs, maxHoldMs, maxHoldMs
-insert ignore into `transition_lease` (`claim`, `task_id`, `owner`, `owner_pid`, `owner_boot_id`, `owner_host`, `owner_start`, `run_id`, `stage`, `ttl_ms`, `acquired_ms`, `expires_ms`, `deadline_ms`) select ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, clock.now_ms, clock.now_ms + least(?, ?), clock.now_ms + ? from (select (timestampdiff(microsecond, '1970-01-01', utc_timestamp(3)) div 1000) as now_ms) as clock where 1 = 1;
+insert ignore into `transition_lease` (`claim`, `task_id`, `owner`, `owner_pid`, `owner_boot_id`, `owner_host`, `owner_start`, `run_id`, `stage`, `ttl_ms`, `acquired_ms`, `expires_ms`, `deadline_ms`) select ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, clock.now_ms, clock.now_ms + least(?, ?), clock.now_ms + ? from (select cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as now_ms) as clock where 1 = 1;
 
 
 -- insertMany
@@ -19,7 +19,7 @@ insert into "transition_lease" ("claim", "task_id", "owner", "owner_pid", "owner
 insert into "transition_lease" ("claim", "task_id", "owner", "owner_pid", "owner_boot_id", "owner_host", "owner_start", "run_id", "stage", "ttl_ms", "acquired_ms", "expires_ms", "deadline_ms") select given.claim, given.task_id, given.owner, $1, $2, $3, $4, given.run_id, given.stage, given.ttl_ms, clock.now_ms, clock.now_ms + least((given.ttl_ms)::bigint, (given.max_hold_ms)::bigint), clock.now_ms + given.max_hold_ms from (select cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now_ms) as clock, rows from (jsonb_to_recordset($5::jsonb) as ("claim" text, "task_id" bigint, "owner" text, "run_id" bigint, "stage" text, "ttl_ms" bigint, "max_hold_ms" bigint)) with ordinality as given ("claim", "task_id", "owner", "run_id", "stage", "ttl_ms", "max_hold_ms", "position") where 1 = 1 order by given.position on conflict ("task_id") do nothing returning fencing_token, "claim", acquired_ms, expires_ms, deadline_ms;
 
 -- mysql: pid, bootId, host, start, list
-insert ignore into `transition_lease` (`claim`, `task_id`, `owner`, `owner_pid`, `owner_boot_id`, `owner_host`, `owner_start`, `run_id`, `stage`, `ttl_ms`, `acquired_ms`, `expires_ms`, `deadline_ms`) select given.claim, given.task_id, given.owner, ?, ?, ?, ?, given.run_id, given.stage, given.ttl_ms, clock.now_ms, clock.now_ms + least(given.ttl_ms, given.max_hold_ms), clock.now_ms + given.max_hold_ms from (select (timestampdiff(microsecond, '1970-01-01', utc_timestamp(3)) div 1000) as now_ms) as clock, json_table(?, '$[*]' columns (position for ordinality, `claim` varchar(255) character set utf8mb4 /*!80017 collate utf8mb4_0900_bin */ /*M!100201 collate utf8mb4_nopad_bin */ path '$.claim', `task_id` bigint path '$.task_id', `owner` varchar(255) character set utf8mb4 /*!80017 collate utf8mb4_0900_bin */ /*M!100201 collate utf8mb4_nopad_bin */ path '$.owner', `run_id` bigint path '$.run_id', `stage` varchar(255) character set utf8mb4 /*!80017 collate utf8mb4_0900_bin */ /*M!100201 collate utf8mb4_nopad_bin */ path '$.stage', `ttl_ms` bigint path '$.ttl_ms', `max_hold_ms` bigint path '$.max_hold_ms')) as given where 1 = 1 order by given.position;
+insert ignore into `transition_lease` (`claim`, `task_id`, `owner`, `owner_pid`, `owner_boot_id`, `owner_host`, `owner_start`, `run_id`, `stage`, `ttl_ms`, `acquired_ms`, `expires_ms`, `deadline_ms`) select given.claim, given.task_id, given.owner, ?, ?, ?, ?, given.run_id, given.stage, given.ttl_ms, clock.now_ms, clock.now_ms + least(given.ttl_ms, given.max_hold_ms), clock.now_ms + given.max_hold_ms from (select cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as now_ms) as clock, json_table(?, '$[*]' columns (position for ordinality, `claim` varchar(255) character set utf8mb4 /*!80017 collate utf8mb4_0900_bin */ /*M!100201 collate utf8mb4_nopad_bin */ path '$.claim', `task_id` bigint path '$.task_id', `owner` varchar(255) character set utf8mb4 /*!80017 collate utf8mb4_0900_bin */ /*M!100201 collate utf8mb4_nopad_bin */ path '$.owner', `run_id` bigint path '$.run_id', `stage` varchar(255) character set utf8mb4 /*!80017 collate utf8mb4_0900_bin */ /*M!100201 collate utf8mb4_nopad_bin */ path '$.stage', `ttl_ms` bigint path '$.ttl_ms', `max_hold_ms` bigint path '$.max_hold_ms')) as given where 1 = 1 order by given.position;
 
 
 -- readHolder
@@ -31,7 +31,7 @@ select fencing_token, "claim", "task_id" as task_id, owner, owner_pid, owner_boo
 select fencing_token, "claim", "task_id" as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, "run_id" as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now_ms from "transition_lease" where "task_id" = $1;
 
 -- mysql: taskId
-select fencing_token, `claim`, `task_id` as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, `run_id` as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, (timestampdiff(microsecond, '1970-01-01', utc_timestamp(3)) div 1000) as now_ms from `transition_lease` where `task_id` = ?;
+select fencing_token, `claim`, `task_id` as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, `run_id` as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as now_ms from `transition_lease` where `task_id` = ?;
 
 
 -- readLatestHolder
@@ -43,7 +43,7 @@ select fencing_token, "claim", "task_id" as task_id, owner, owner_pid, owner_boo
 select fencing_token, "claim", "task_id" as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, "run_id" as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now_ms from "transition_lease" where "task_id" = $1;
 
 -- mysql: taskId
-select fencing_token, `claim`, `task_id` as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, `run_id` as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, (timestampdiff(microsecond, '1970-01-01', utc_timestamp(3)) div 1000) as now_ms from `transition_lease` where `task_id` = ? lock in share mode;
+select fencing_token, `claim`, `task_id` as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, `run_id` as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as now_ms from `transition_lease` where `task_id` = ? lock in share mode;
 
 
 -- readHolders
@@ -55,7 +55,7 @@ select fencing_token, "claim", "task_id" as task_id, owner, owner_pid, owner_boo
 select fencing_token, "claim", "task_id" as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, "run_id" as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now_ms from "transition_lease" where "task_id" = any($1::bigint[]) order by fencing_token;
 
 -- mysql: list
-select fencing_token, `claim`, `task_id` as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, `run_id` as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, (timestampdiff(microsecond, '1970-01-01', utc_timestamp(3)) div 1000) as now_ms from `transition_lease` where `task_id` in (select listed.v from json_table(?, '$[*]' columns (v bigint path '$')) as listed) order by fencing_token;
+select fencing_token, `claim`, `task_id` as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, `run_id` as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as now_ms from `transition_lease` where `task_id` in (select listed.v from json_table(?, '$[*]' columns (v bigint path '$')) as listed) order by fencing_token;
 
 
 -- readLatestHolders
@@ -67,7 +67,7 @@ select fencing_token, "claim", "task_id" as task_id, owner, owner_pid, owner_boo
 select fencing_token, "claim", "task_id" as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, "run_id" as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now_ms from "transition_lease" where "task_id" = any($1::bigint[]) order by fencing_token;
 
 -- mysql: list
-select fencing_token, `claim`, `task_id` as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, `run_id` as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, (timestampdiff(microsecond, '1970-01-01', utc_timestamp(3)) div 1000) as now_ms from `transition_lease` where `task_id` in (select listed.v from json_table(?, '$[*]' columns (v bigint path '$')) as listed) order by fencing_token lock in share mode;
+select fencing_token, `claim`, `task_id` as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, `run_id` as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as now_ms from `transition_lease` where `task_id` in (select listed.v from json_table(?, '$[*]' columns (v bigint path '$')) as listed) order by fencing_token lock in share mode;
 
 
 -- readAll
@@ -79,19 +79,19 @@ select fencing_token, "claim", "task_id" as task_id, owner, owner_pid, owner_boo
 select fencing_token, "claim", "task_id" as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, "run_id" as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now_ms from "transition_lease" order by fencing_token limit $1;
 
 -- mysql: limit
-select fencing_token, `claim`, `task_id` as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, `run_id` as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, (timestampdiff(microsecond, '1970-01-01', utc_timestamp(3)) div 1000) as now_ms from `transition_lease` order by fencing_token limit ?;
+select fencing_token, `claim`, `task_id` as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, `run_id` as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as now_ms from `transition_lease` order by fencing_token limit ?;
 
 
 -- renew
 
 -- sqlite: tokens, claims
-update "transition_lease" set expires_ms = min(cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer) + ttl_ms, coalesce(deadline_ms, cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer) + ttl_ms)) where "fencing_token" in (select value from json_each(?)) and "claim" in (select value from json_each(?)) returning "claim", expires_ms, cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer) as now_ms;
+update "transition_lease" set expires_ms = min(cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer) + ttl_ms, deadline_ms) where "fencing_token" in (select value from json_each(?)) and "claim" in (select value from json_each(?)) returning "claim", expires_ms, cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer) as now_ms;
 
 -- postgres: tokens, claims
-update "transition_lease" set expires_ms = least((cast(extract(epoch from clock_timestamp()) * 1000 as bigint) + ttl_ms)::bigint, (coalesce(deadline_ms, cast(extract(epoch from clock_timestamp()) * 1000 as bigint) + ttl_ms))::bigint) where "fencing_token" in (select "fencing_token" from "transition_lease" where "fencing_token" = any($1::bigint[]) and "claim" = any($2::text[]) order by "fencing_token" for no key update skip locked) returning "claim", expires_ms, cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now_ms;
+update "transition_lease" set expires_ms = least((cast(extract(epoch from clock_timestamp()) * 1000 as bigint) + ttl_ms)::bigint, (deadline_ms)::bigint) where "fencing_token" in (select "fencing_token" from "transition_lease" where "fencing_token" = any($1::bigint[]) and "claim" = any($2::text[]) order by "fencing_token" for no key update skip locked) returning "claim", expires_ms, cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now_ms;
 
 -- mysql: tokens, claims
-update (select `fencing_token` as k from json_table(?, '$[*]' columns (v bigint path '$')) as listed straight_join `transition_lease` force index (primary) on `fencing_token` = listed.v where `claim` in (select listed.v from json_table(?, '$[*]' columns (v varchar(255) character set utf8mb4 /*!80017 collate utf8mb4_0900_bin */ /*M!100201 collate utf8mb4_nopad_bin */ path '$')) as listed) limit 18446744073709551615 for update skip locked) as picked straight_join `transition_lease` force index (primary) on `fencing_token` = picked.k set expires_ms = least((timestampdiff(microsecond, '1970-01-01', utc_timestamp(3)) div 1000) + ttl_ms, coalesce(deadline_ms, (timestampdiff(microsecond, '1970-01-01', utc_timestamp(3)) div 1000) + ttl_ms));
+update (select `fencing_token` as k from json_table(?, '$[*]' columns (v bigint path '$')) as listed straight_join `transition_lease` force index (primary) on `fencing_token` = listed.v where `claim` in (select listed.v from json_table(?, '$[*]' columns (v varchar(255) character set utf8mb4 /*!80017 collate utf8mb4_0900_bin */ /*M!100201 collate utf8mb4_nopad_bin */ path '$')) as listed) limit 18446744073709551615 for update skip locked) as picked straight_join `transition_lease` force index (primary) on `fencing_token` = picked.k set expires_ms = least(cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) + ttl_ms, deadline_ms);
 
 
 -- readClaims
@@ -103,7 +103,7 @@ select "claim", expires_ms, deadline_ms, cast(round((julianday('now') - 2440587.
 select "claim", expires_ms, deadline_ms, cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now_ms from "transition_lease" where "fencing_token" = any($1::bigint[]) and "claim" = any($2::text[]);
 
 -- mysql: tokens, claims
-select `claim`, expires_ms, deadline_ms, (timestampdiff(microsecond, '1970-01-01', utc_timestamp(3)) div 1000) as now_ms from `transition_lease` where `fencing_token` in (select listed.v from json_table(?, '$[*]' columns (v bigint path '$')) as listed) and `claim` in (select listed.v from json_table(?, '$[*]' columns (v varchar(255) character set utf8mb4 /*!80017 collate utf8mb4_0900_bin */ /*M!100201 collate utf8mb4_nopad_bin */ path '$')) as listed);
+select `claim`, expires_ms, deadline_ms, cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as now_ms from `transition_lease` where `fencing_token` in (select listed.v from json_table(?, '$[*]' columns (v bigint path '$')) as listed) and `claim` in (select listed.v from json_table(?, '$[*]' columns (v varchar(255) character set utf8mb4 /*!80017 collate utf8mb4_0900_bin */ /*M!100201 collate utf8mb4_nopad_bin */ path '$')) as listed);
 
 
 -- release
