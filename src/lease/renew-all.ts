@@ -15,13 +15,13 @@ export async function renewAll(context: Context, holdings: readonly Holding[]): 
   for (let at = 0; at < due.length; at += CHUNK) {
     const chunk = due.slice(at, at + CHUNK).filter((holding) => context.keeper.holdings.has(holding));
     if (chunk.length === 0) continue;
-    tellIfLate(context, chunk);
     locked.push(...(await renewChunk(context, chunk)));
   }
   return locked;
 }
 
 async function renewChunk(context: Context, chunk: readonly Holding[]): Promise<readonly Holding[]> {
+  const beganLate = tellIfLate(context, chunk, 'A renewal comes more than an interval late.');
   const anchor = anchorNow(context.ports.clock);
   const renewed = await renewClaims(context, chunk);
   if (renewed.isErr()) {
@@ -29,6 +29,7 @@ async function renewChunk(context: Context, chunk: readonly Holding[]): Promise<
     context.observer.tell('lease.renewal-failed', { leases: chunk.length, lateMs: 0, message });
     return [];
   }
+  if (!beganLate) tellIfLate(context, chunk, 'A renewal was answered more than an interval late.');
   const locked: Holding[] = [];
   for (const { holding, state } of renewed.value) {
     if (!context.keeper.holdings.has(holding)) continue;
@@ -58,11 +59,11 @@ function missing(context: Context, holding: Holding, holder: Holder | null): voi
   } else if (holding.facts.entry.phase !== 'releasing') rowMissing(context, holding, holder);
 }
 
-function tellIfLate({ observer, settings }: Context, chunk: readonly Holding[]): void {
+function tellIfLate({ observer, settings }: Context, chunk: readonly Holding[], message: string): boolean {
   const lateMs = Math.round(
     Math.max(...chunk.map((holding) => holding.unverifiedForMs())) - 2 * settings.timing.renewEveryMs,
   );
-  if (lateMs <= 0) return;
-  const message = 'A renewal comes more than an interval late.';
+  if (lateMs <= 0) return false;
   observer.tell('lease.renewal-failed', { leases: chunk.length, lateMs, message });
+  return true;
 }
