@@ -23,7 +23,8 @@ export interface Rules {
 /** What every driver over a socket, and Kysely itself, may say; a driver's own rules come first. */
 const COMMON: Rules = {
   codes: [
-    [/^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/, notApplied('connection', true)],
+    // ENOENT: the socket of a server that is down.
+    [/^(ECONNREFUSED|ENOENT|ENOTFOUND|EAI_AGAIN)$/, notApplied('connection', true)],
     [
       /^(ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|ENOTCONN|EHOSTUNREACH|ENETUNREACH)$/,
       unknownOutcome('connection', true),

@@ -83,6 +83,7 @@ const mysql: readonly Told[] = [
 /** What any driver over a socket, and Kysely itself, may say. */
 const everywhere: readonly Told[] = [
   ['ECONNREFUSED', 'not-applied connection, may succeed later'],
+  ['ENOENT', 'not-applied connection, may succeed later'],
   ['ENOTFOUND', 'not-applied connection, may succeed later'],
   ['EAI_AGAIN', 'not-applied connection, may succeed later'],
   ['ECONNRESET', 'unknown connection, may succeed later'],
