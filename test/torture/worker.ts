@@ -46,7 +46,7 @@ function transition(taskId: number, runId: number) {
       ...outsideStep(taskId, `round ${round}`),
     });
     if (effect.isErr()) return err(effect.error);
-    await pause(dice.chance(0.02) ? 1.2 * TIMES.maxHoldMs : dice.between(0, 60));
+    await pause(dice.chance(0.02) ? 1.2 * TIMES.maxHoldMs : dice.between(20, 200));
     const next = stage === 'deploy' ? 'done' : 'deploy';
     const set = { round: round + 1, fencing_token: held.fencingToken };
     if (breaks === 'fence') {
