@@ -106,10 +106,11 @@ export {
   sanitizeImpossibleQueued,
 } from './job/sanitize-impossible-queued.js';
 export { type StampOutcome, type StampRequest, stampRunOwnership } from './job/stamp-run-ownership.js';
-export { acquireLease, type LeaseOf } from './lease/acquire-lease.js';
+export { acquireLease } from './lease/acquire-lease.js';
 export { type AcquiredLeases, acquireLeases } from './lease/acquire-leases.js';
 export { type ForceReleaseRequest, forceReleaseLease } from './lease/force-release-lease.js';
 export { type Defer, type Inspection, inspectLease, shouldDefer } from './lease/inspect-lease.js';
+export type { LeaseOf } from './lease/lease-of.js';
 export type { Actor, LeaseRequest } from './lease/lease-request.js';
 export { ownedBy } from './lease/owned-by.js';
 export {
@@ -159,7 +160,8 @@ export type {
   WhereOf,
 } from './shape.js';
 export type { Condition } from './sql/owned-by.js';
-export { type StageChange, type StageFailure, type StageRequest, updateStageCas } from './stage/update-stage-cas.js';
+export type { StageChange, StageFailure } from './stage/stage-change.js';
+export { type StageRequest, updateStageCas } from './stage/update-stage-cas.js';
 export { type Held, type HeldStageWrite } from './transition/held.js';
 export {
   type HandledError,

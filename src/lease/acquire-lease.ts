@@ -22,11 +22,9 @@ import {
   leaveClaim,
   type Pending,
 } from './grant.js';
+import type { LeaseOf } from './lease-of.js';
 import { type CheckedRequest, checkLeaseRequest, type LeaseRequest } from './lease-request.js';
 import { release } from './release-lease.js';
-
-/** A lease with the types of an ownership. */
-export type LeaseOf<S extends Shape> = Lease<S['taskId'], S['stage'], S['runId']>;
 
 /** How often a task that changes hands under our eyes is tried for. */
 const MOST_TRIES = 4;

@@ -15,8 +15,9 @@ import { execute } from '../sql/execute.js';
 import { insertRecords } from '../sql/lease-records.js';
 import { readText } from '../sql/rows.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
-import { adopt, busy, type LeaseOf, readGranted, refusalOf } from './acquire-lease.js';
+import { adopt, busy, readGranted, refusalOf } from './acquire-lease.js';
 import { enterClaim, grant, grantUnguarded, insertParameters, leaveClaim, type Pending } from './grant.js';
+import type { LeaseOf } from './lease-of.js';
 import { type CheckedRequest, checkLeaseRequest, type LeaseRequest } from './lease-request.js';
 import { release } from './release-lease.js';
 

@@ -3,7 +3,7 @@ import { secretOf } from '../runtime/lease-handle.js';
 import type { Shape } from '../shape.js';
 import { type Condition, ownedByClaim } from '../sql/owned-by.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
-import type { LeaseOf } from './acquire-lease.js';
+import type { LeaseOf } from './lease-of.js';
 
 /**
  * A condition for your own statements: true while the row of this lease is there, locked until your commit.

@@ -11,7 +11,7 @@ import { secretOf } from '../runtime/lease-handle.js';
 import type { Shape } from '../shape.js';
 import { changed, execute } from '../sql/execute.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
-import type { LeaseOf } from './acquire-lease.js';
+import type { LeaseOf } from './lease-of.js';
 
 /** What a release found: our row, nothing more to do, or that the lease was no longer ours. */
 export type ReleaseOutcome = 'released' | 'already-released' | 'superseded';

@@ -11,7 +11,7 @@ import type { Shape } from '../shape.js';
 import { execute } from '../sql/execute.js';
 import { readText } from '../sql/rows.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
-import type { LeaseOf } from './acquire-lease.js';
+import type { LeaseOf } from './lease-of.js';
 import { type ReleaseOutcome, release, releaseFailed } from './release-lease.js';
 
 /** Leases in one statement. */

@@ -1,38 +1,15 @@
 import { err, type Result, ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import { illegalTransition } from '../core/fail.js';
-import type { IllegalTransition, LeaseBusy, LeaseLost, LostRace, StoreFailure, TaskNotFound } from '../core/failure.js';
 import type { Lease } from '../core/lease.js';
 import { isLegalMove } from '../core/stages.js';
 import { secretOf } from '../runtime/lease-handle.js';
 import type { NextStage, Shape } from '../shape.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
+import type { StageChange, StageFailure } from './stage-change.js';
 import { type CheckedStageWrite, checkStageWrite } from './stage-request.js';
 import { writeFenced } from './write-fenced.js';
 import { writeUnfenced } from './write-unfenced.js';
-
-/** A stage write that won. */
-export interface StageChange<S extends Shape = Shape> {
-  /** The task that moved. */
-  readonly taskId: S['taskId'];
-  /** The stage that it was in. */
-  readonly from: S['stage'];
-  /** The stage that it is in. */
-  readonly to: S['stage'];
-  /** The token of the lease that fenced the write; `null` without one. */
-  readonly fencingToken: number | null;
-  /** True if the lease was given back in the same commit. */
-  readonly released: boolean;
-}
-
-/** Why a stage write did not happen. */
-export type StageFailure<S extends Shape = Shape> =
-  | LostRace<S['stage']>
-  | LeaseBusy
-  | LeaseLost
-  | TaskNotFound
-  | IllegalTransition
-  | StoreFailure;
 
 /** A request for a stage write. */
 export interface StageRequest<S extends Shape, From extends S['stage'] = S['stage']> {

@@ -5,8 +5,8 @@ import { lostRace, taskNotFound } from '../core/fail.js';
 import type { LostRace, StoreFailure, TaskNotFound } from '../core/failure.js';
 import { execute, type Row } from '../sql/execute.js';
 import { readText } from '../sql/rows.js';
+import type { StageChange } from './stage-change.js';
 import type { CheckedStageWrite } from './stage-request.js';
-import type { StageChange } from './update-stage-cas.js';
 
 /** Tells a write that happened; one whose stage a trigger rewrote is told as the race that it lost. */
 export function won(

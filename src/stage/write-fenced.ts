@@ -10,8 +10,8 @@ import type { Holding } from '../runtime/holding.js';
 import { type Answer, changed, execute, transact } from '../sql/execute.js';
 import { readText } from '../sql/rows.js';
 import type { Session } from '../sql/session.js';
+import type { StageChange } from './stage-change.js';
 import type { CheckedStageWrite } from './stage-request.js';
-import type { StageChange } from './update-stage-cas.js';
 import { raceLost, readStage, won } from './won.js';
 
 type Lost = LostRace<string | null> | LeaseLost | TaskNotFound | StoreFailure;

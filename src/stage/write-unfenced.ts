@@ -7,8 +7,8 @@ import { readJudged } from '../evidence/read-holder.js';
 import { reclaim } from '../evidence/reclaim.js';
 import { changed, execute } from '../sql/execute.js';
 import type { StageGuard } from '../sql/task-statements.js';
+import type { StageChange } from './stage-change.js';
 import type { CheckedStageWrite } from './stage-request.js';
-import type { StageChange } from './update-stage-cas.js';
 import { raceLost, readStage, won } from './won.js';
 
 type Lost = LostRace<string | null> | LeaseBusy | TaskNotFound | StoreFailure;

@@ -10,8 +10,9 @@ import { run } from '../effect/run-effect.js';
 import { checkEnsure, ensure } from '../evidence/ensure-lease.js';
 import { LeaseHandle, secretOf } from '../runtime/lease-handle.js';
 import type { Shape } from '../shape.js';
+import type { StageChange, StageFailure } from '../stage/stage-change.js';
 import { checkStageWrite } from '../stage/stage-request.js';
-import { type StageChange, type StageFailure, writeStage } from '../stage/update-stage-cas.js';
+import { writeStage } from '../stage/update-stage-cas.js';
 
 /** What a fenced stage write may say besides the next stage. */
 export interface HeldStageWrite<S extends Shape> {

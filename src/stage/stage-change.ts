@@ -1,0 +1,25 @@
+import type { IllegalTransition, LeaseBusy, LeaseLost, LostRace, StoreFailure, TaskNotFound } from '../core/failure.js';
+import type { Shape } from '../shape.js';
+
+/** A stage write that won. */
+export interface StageChange<S extends Shape = Shape> {
+  /** The task that moved. */
+  readonly taskId: S['taskId'];
+  /** The stage that it was in. */
+  readonly from: S['stage'];
+  /** The stage that it is in. */
+  readonly to: S['stage'];
+  /** The token of the lease that fenced the write; `null` without one. */
+  readonly fencingToken: number | null;
+  /** True if the lease was given back in the same commit. */
+  readonly released: boolean;
+}
+
+/** Why a stage write did not happen. */
+export type StageFailure<S extends Shape = Shape> =
+  | LostRace<S['stage']>
+  | LeaseBusy
+  | LeaseLost
+  | TaskNotFound
+  | IllegalTransition
+  | StoreFailure;
