@@ -219,7 +219,7 @@ function open({ file, time }: Pick<Rig, 'file' | 'time'>): BetterSqlite3.Databas
 /** A rig whose database is ready: three tasks in their first stage. */
 export async function openRig(options: RigOptions = {}): Promise<Rig> {
   const rig = new Rig(options);
-  const setup = rig.start('setup', { mutate: same });
+  const setup = rig.start('setup');
   await sql`create table tasks (id integer primary key, stage text, updated_at text, note text)`.execute(setup.db);
   await setup.db
     .insertInto('tasks')

@@ -1,0 +1,119 @@
+import {
+  DummyDriver,
+  Kysely,
+  MysqlAdapter,
+  MysqlIntrospector,
+  MysqlQueryCompiler,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
+import { type Dialect, type IdType, mysqlDialect, postgresDialect, sqliteDialect } from 'transition-ownership';
+import { leaseStatements } from '../../src/sql/lease-statements.js';
+import { createTable, type OwnTable, readColumns, rebuildTable } from '../../src/sql/schema-statements.js';
+import type { Database } from '../../src/sql/statement.js';
+import { callersTable, column, LEASE_ALWAYS, leaseBackfill, leaseTable, tableName } from '../../src/sql/tables.js';
+import { taskStatements } from '../../src/sql/task-statements.js';
+
+/** The three databases, none of them there: statements are compiled and never sent. */
+export const databases: readonly (readonly [Dialect, Database])[] = [
+  [
+    sqliteDialect,
+    new Kysely<object>({
+      dialect: {
+        createAdapter: () => new SqliteAdapter(),
+        createDriver: () => new DummyDriver(),
+        createIntrospector: (db) => new SqliteIntrospector(db),
+        createQueryCompiler: () => new SqliteQueryCompiler(),
+      },
+    }),
+  ],
+  [
+    postgresDialect,
+    new Kysely<object>({
+      dialect: {
+        createAdapter: () => new PostgresAdapter(),
+        createDriver: () => new DummyDriver(),
+        createIntrospector: (db) => new PostgresIntrospector(db),
+        createQueryCompiler: () => new PostgresQueryCompiler(),
+      },
+    }),
+  ],
+  [
+    mysqlDialect,
+    new Kysely<object>({
+      dialect: {
+        createAdapter: () => new MysqlAdapter(),
+        createDriver: () => new DummyDriver(),
+        createIntrospector: (db) => new MysqlIntrospector(db),
+        createQueryCompiler: () => new MysqlQueryCompiler(),
+      },
+    }),
+  ],
+];
+
+/** A statement as it would be sent. */
+interface Compiled {
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+}
+/** Statements by their names. */
+export type Statements = Readonly<Record<string, readonly Compiled[]>>;
+
+const named: Pick<OwnTable, 'schema' | 'table'> = {
+  schema: undefined,
+  table: 'transition_lease',
+};
+
+/** Each parameter is its own name, so that one which is laid in the wrong place shows. */
+const parameters = new Proxy({}, { get: (_, name) => String(name) });
+
+/** Every statement on leases. */
+export function leases(dialect: Dialect, database: Database, idType: IdType = 'integer'): Statements {
+  const lease = tableName(named.schema, named.table);
+  const statements = leaseStatements(database, dialect, { lease, taskIdType: idType, runIdType: idType });
+  return Object.fromEntries(
+    Object.entries(statements).map(([name, statement]) => [name, [statement(parameters as never)]]),
+  );
+}
+
+/** Every statement on the tasks of the caller. */
+export function stages(dialect: Dialect, database: Database, idType: IdType = 'integer', hostile = false): Statements {
+  const statements = taskStatements(database, dialect, {
+    tasks: callersTable(hostile ? 'order "x" `y`' : 'tasks'),
+    id: column(hostile ? 'i"d`' : 'id'),
+    stage: column(hostile ? 'sta"ge`; --' : 'stage'),
+    updatedAt: hostile ? 'at"`' : 'updated_at',
+    idType,
+    lease: tableName(named.schema, named.table),
+    timeFormat: dialect.timeFormat,
+  });
+  const given = { taskId: 'taskId', expected: 'expected', next: 'next', claim: 'claim' };
+  const set = hostile ? { 'no"te`': 'x' } : { note: 'note' };
+  return {
+    fenced: [statements.write('fenced', given, set)],
+    free: [statements.write('free', given, {})],
+    expected: [statements.write('expected', given, {})],
+    none: [statements.write('none', given, {})],
+    ...(dialect.fusedRelease && { fencedAndReleased: [statements.writeAndRelease(given, set)] }),
+    readStage: [statements.readStage({ taskId: 'taskId' })],
+    readLatestStage: [statements.readLatestStage({ taskId: 'taskId' })],
+  };
+}
+
+/** Every statement on the schema. */
+export function schema(dialect: Dialect, database: Database): Statements {
+  const shape = leaseTable('integer', 'integer');
+  const table: OwnTable = { ...named, shape, always: LEASE_ALWAYS, backfill: leaseBackfill(dialect, 30_000) };
+  const { schemaLock } = dialect;
+  return {
+    readColumns: [readColumns(database, dialect, named)],
+    lock: schemaLock.enter(named).map((fragment) => fragment.compile(database)),
+    create: createTable(database, dialect, table),
+    upgrade: rebuildTable(database, dialect, table, new Set(LEASE_ALWAYS)),
+    unlock: schemaLock.leave(named).map((fragment) => fragment.compile(database)),
+  };
+}
