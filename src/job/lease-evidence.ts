@@ -10,11 +10,14 @@ export type JobLeases = ReadonlyMap<IdValue, Judged> | 'unreadable';
 
 const NONE: JobLeases = new Map();
 
-/** Reads who holds the tasks of jobs: none does where the library does not guard. */
+/**
+ * Reads who holds the tasks of jobs: nobody under mode `off`. The scope is not asked: it may decide by the context
+ * of a request, which no job has, and a task that it leaves out has no row.
+ */
 export async function leasesOf(context: Context, jobs: readonly JobRecord[]): Promise<JobLeases> {
   if (context.mode() === 'off') return NONE;
   const named = jobs.flatMap(({ taskId }) => (taskId === null ? [] : [taskId]));
-  const taskIds = [...new Set(named)].filter((taskId) => context.covers({ taskId, context: undefined }));
+  const taskIds = [...new Set(named)];
   if (taskIds.length === 0) return NONE;
   const read = await readJudgedOf(context, taskIds);
   return read.isErr() ? 'unreadable' : new Map(read.value.map((judged) => [judged.holder.taskId, judged]));

@@ -1,5 +1,5 @@
 import { ok, type Result, ResultAsync } from 'neverthrow';
-import { type Context, contextOf, regimeOf } from '../context.js';
+import { type Context, contextOf } from '../context.js';
 import { jsonId } from '../core/event.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
@@ -31,7 +31,12 @@ export type Defer =
 const FREE: Inspection = Object.freeze({ state: 'free' });
 const GO: Defer = Object.freeze({ defer: false });
 
-/** Reads who holds a task's transition and whether they are alive; changes nothing. */
+/**
+ * Reads who holds a task's transition and whether they are alive; changes nothing.
+ *
+ * Goes by the row that is there; under mode `off` the table is not looked at. The scope is not asked: it may
+ * decide by the context of a request, and a task that it leaves out has no row.
+ */
 export function inspectLease<S extends Shape>(
   ownership: TransitionOwnership<S>,
   taskId: NoInfer<S>['taskId'],
@@ -42,7 +47,7 @@ export function inspectLease<S extends Shape>(
 }
 
 async function inspect(context: Context, taskId: IdValue): Promise<Result<Inspection, StoreFailure>> {
-  if (regimeOf(context, taskId, undefined) === 'off') return ok(FREE);
+  if (context.mode() === 'off') return ok(FREE);
   const read = await readJudged(context, taskId);
   return read.map((judged) =>
     judged === null ? FREE : Object.freeze({ state: 'held', holder: judged.holder, ...judged.judgement }),
@@ -53,7 +58,7 @@ async function inspect(context: Context, taskId: IdValue): Promise<Result<Inspec
  * Tells an actor that would advance a task whether to wait: uncertainty always means wait.
  *
  * Only a free task, or one whose owner is proved dead, may go on. Never fails: a store in trouble is a
- * reason to defer.
+ * reason to defer. Like {@link inspectLease} it goes by the row that is there.
  *
  * @example
  * ```ts

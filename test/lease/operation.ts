@@ -50,6 +50,18 @@ export const operation: Proofs = {
     expect(await err(inspectLease(a.own(), 1))).toMatchObject({ type: 'store-failure', kind: 'connection' });
   },
 
+  'inspectLease and shouldDefer go by the row that is there: a scope that decides by a context is not asked': async (
+    rig,
+  ) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    const scope = ({ context }: { readonly context: unknown }) => context === 'guarded';
+    await ok(acquireLease(a.own({ scope }), { taskId: 1, actor: 'monitor', context: 'guarded' }));
+    const own = b.own({ scope });
+    expect(await ok(inspectLease(own, 1))).toMatchObject({ state: 'held', verdict: 'live' });
+    expect(await ok(shouldDefer(own, 1))).toMatchObject({ defer: true, because: 'live-owner' });
+    expect(await ok(shouldDefer(own, 2))).toEqual({ defer: false });
+  },
+
   'shouldDefer lets an actor go on only where nobody can be in the way': async (rig) => {
     const [a, b] = [rig.start('a'), rig.start('b')];
     const own = b.own();
