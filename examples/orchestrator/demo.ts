@@ -19,6 +19,7 @@ import { readLines, readLog } from './outside.js';
 
 /** `npm run demo`: real processes, real signals, and promises that are checked; `OWNERSHIP_MODE=off` breaks them. */
 const begun = performance.now();
+process.once('SIGINT', () => process.exit(130)); // and with it every child
 const story = new Story({
   colors: isatty(1) && pc.isColorSupported,
   write: (line) => process.stdout.write(`${line}\n`),

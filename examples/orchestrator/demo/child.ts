@@ -122,10 +122,14 @@ export class Child {
 
   /** Lets it close its ownership and end by itself. */
   async leave(): Promise<void> {
-    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
+    if (this.#ended) return;
     const gone = once(this.#process, 'exit');
     this.#process.disconnect();
     await gone;
+  }
+
+  get #ended(): boolean {
+    return this.#process.exitCode !== null || this.#process.signalCode !== null;
   }
 
   #send(command: Command): void {
@@ -143,7 +147,7 @@ export class Child {
           this.#heard.splice(index, 1);
           return picked;
         }
-        if (this.#process.exitCode !== null) throw new Error(`${this.title} ended before it ${what}`);
+        if (this.#ended) throw new Error(`${this.title} ended before it ${what}`);
         if (performance.now() - begun >= PATIENCE_MS) throw new Error(`waited in vain until ${this.title} ${what}`);
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
