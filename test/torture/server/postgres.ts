@@ -10,13 +10,18 @@ export interface PostgresPlace {
   readonly listen?: string;
 }
 
+/** The programs of PostgreSQL; throws where they are not installed. */
+export function postgresPrograms(): readonly [initdb: string, postgres: string] {
+  const folders = versions('/usr/lib/postgresql', 'bin');
+  return [installed('initdb', ...folders), installed('postgres', ...folders)];
+}
+
 /**
  * Starts a PostgreSQL of one's own, reached by a socket in its folder. It does not wait for the disk: what it has
  * committed outlives its processes, which is what ends here.
  */
 export async function privatePostgres({ under = [], listen = '' }: PostgresPlace = {}): Promise<Server> {
-  const folders = versions('/usr/lib/postgresql', 'bin');
-  const [initdb, postgres] = [installed('initdb', ...folders), installed('postgres', ...folders)];
+  const [initdb, postgres] = postgresPrograms();
   const daemon = new Daemon('postgres', under);
   const { folder } = daemon;
   const ask = async (text: string): Promise<Readonly<Record<string, unknown>>> => {
