@@ -27,7 +27,7 @@ interface Part {
 }
 
 /** How long the demo waits for a process before it calls the demo broken. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 
 /** A real process that runs the whole orchestrator; everything it says is kept until somebody asks for it. */
 export class Child {
