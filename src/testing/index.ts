@@ -8,12 +8,12 @@ export { type EventRecord, recordEvents } from './double/record-events.js';
 export { Failure } from './failure/failure.js';
 export {
   type KillEverywhereOptions,
-  killEverywhere,
   type KillMoment,
   type KillReport,
+  killEverywhere,
 } from './process/kill-everywhere.js';
 export { killable } from './process/killable.js';
-export { powerLoss, type PowerLossReport } from './process/power-loss.js';
+export { type PowerLossReport, powerLoss } from './process/power-loss.js';
 export { effectAtMostOnce } from './rule/effects.js';
 export { type JobTable, noQueuedRunOwnership } from './rule/jobs.js';
 export { eventuallyFree, type LeaseTable, noLeaseOutlivesItsBound, tokensOnlyGrow } from './rule/leases.js';
@@ -42,7 +42,7 @@ export type {
 } from './store/store.js';
 export { type CrashReport, crashEverywhere, type Difference } from './suite/crash-everywhere.js';
 export type { RuleId } from './suite/dialect-rules.js';
-export { dialectSuite, type DialectSuiteOptions } from './suite/dialect-suite.js';
+export { type DialectSuiteOptions, dialectSuite } from './suite/dialect-suite.js';
 export { type HandlerSuiteOptions, handlerSuite, type StageHandler, type StageMachine } from './suite/handler-suite.js';
 export type { SqlMutant } from './suite/mutate-sql.js';
 export type { Level, Runner } from './suite/runner.js';

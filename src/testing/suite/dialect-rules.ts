@@ -10,7 +10,7 @@ import type { Process } from '../world/process.js';
 import type { Scenario } from '../world/scenario.js';
 import type { Operation, World } from '../world/view.js';
 import { contend, contendersOwnership, suiteTtlMs, type Wanted } from './contender.js';
-import { seedTasks, stageOf, suiteTasks, type SuiteTables } from './suite-tables.js';
+import { type SuiteTables, seedTasks, stageOf, suiteTasks } from './suite-tables.js';
 
 /** The promises of the library, by the name of the test that proves each. */
 export type RuleId =

@@ -1,8 +1,8 @@
 import { Delivery } from './delivery.js';
 import { injected } from './injected.js';
+import { asText } from './interner.js';
 import { turn } from './lives.js';
 import { after, outcomeOf } from './outcome.js';
-import { asText } from './interner.js';
 import type { Choice, Parked } from './parked.js';
 import { awaitQuiet } from './quiet.js';
 import type { Simulation } from './simulation.js';
