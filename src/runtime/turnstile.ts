@@ -11,9 +11,14 @@ export class Turnstile {
   #taken = false;
 
   /** Runs `work` when all that came before have ended. */
-  async pass<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#taken) await new Promise<void>((wake) => this.#waiting.push(wake));
+  pass<T>(work: () => Promise<T>): Promise<T> {
+    // Thousands may wait here, and the collector carries each of them along: no frame is kept for one that waits.
+    if (this.#taken) return new Promise<void>((wake) => this.#waiting.push(wake)).then(() => this.#run(work));
     this.#taken = true;
+    return this.#run(work);
+  }
+
+  async #run<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } finally {

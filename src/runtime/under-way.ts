@@ -1,5 +1,7 @@
 /** Keeps work in a set until it ends, whichever way. */
 export function underWay<T>(running: Set<Promise<unknown>>, work: Promise<T>): Promise<T> {
+  const ended = (): void => void running.delete(work);
   running.add(work);
-  return work.finally(() => running.delete(work));
+  work.then(ended, ended);
+  return work;
 }
