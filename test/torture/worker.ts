@@ -73,8 +73,8 @@ function outsideStep(task: number, key: string) {
       return answer.applied ? ('applied' as const) : ('not-applied' as const);
     },
     apply: async ({ fencingToken, signal }: { fencingToken: number | null; signal: AbortSignal }) => {
-      await pause(dice.between(0, 40));
       if (signal.aborted || fencingToken === null) throw new NotApplied('too late to begin');
+      await pause(dice.between(0, 100)); // On its way to the outside; nothing calls it back now.
       outside.apply({ task, key, token: fencingToken, pid: process.pid, askedAt });
       await pause(dice.between(0, 20));
     },
