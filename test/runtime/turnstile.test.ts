@@ -36,13 +36,13 @@ describe('Turnstile', () => {
     const turnstile = new Turnstile();
     const entered: string[] = [];
     const enter = (name: string) => turnstile.pass(() => Promise.resolve(void entered.push(name)));
-    const late: Promise<void>[] = [];
-    const first = turnstile.pass(() => Promise.resolve());
-    const second = enter('waited');
-    void first.then(() => late.push(enter('came late')));
-    await Promise.all([first, second]);
-    await settle();
-    await Promise.all(late);
+    const { open, opened } = gate();
+    const first = turnstile.pass(() => opened);
+    const waited = enter('waited');
+    // Comes after the first has left, and before the one that it woke has run.
+    const late = opened.then(() => enter('came late'));
+    open();
+    await Promise.all([first, waited, late]);
     expect(entered).toEqual(['waited', 'came late']);
   });
 
