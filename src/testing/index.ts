@@ -28,7 +28,8 @@ export { type CustomStore, customStore } from './store/custom-store.js';
 export { type MemoryStoreOptions, memoryStore } from './store/memory-store.js';
 export type { MysqlClient } from './store/mysql-server.js';
 export { type MysqlStoreOptions, mysqlStore } from './store/mysql-store.js';
-export { type PostgresClient, type PostgresStoreOptions, postgresStore } from './store/postgres-store.js';
+export type { PostgresClient } from './store/postgres-server.js';
+export { type PostgresStoreOptions, postgresStore } from './store/postgres-store.js';
 export { type SqliteFileStoreOptions, sqliteFileStore } from './store/sqlite-file-store.js';
 export type {
   AnyTables,

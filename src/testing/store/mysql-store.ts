@@ -23,7 +23,7 @@ export interface MysqlStoreOptions<DB> {
  *
  * @example
  * ```ts
- * import mysql from 'mysql2/promise';
+ * import mysql from 'mysql2';
  * import { mysqlStore } from 'transition-ownership/testing';
  * import { migrate } from './scenario.js';
  *
