@@ -12,7 +12,7 @@ import { changeSchema } from '../sql/transaction.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { ownTables } from './own-tables.js';
 
-/** What `ensureSchema` did: to the table of the leases, or else to another of the library's own. */
+/** What `ensureSchema` did: `upgraded` if a table had an earlier shape, else `created` if one was missing. */
 export type SchemaChange = 'created' | 'upgraded' | 'unchanged';
 
 /**
@@ -53,7 +53,7 @@ async function ensureTables({ session, settings, dialect }: Context): Promise<Re
     for (const table of [lease, ...others]) {
       const ensured = await ensureTable(inside, table);
       if (ensured.isErr()) return err(ensured.error);
-      if (change !== 'created' && ensured.value !== 'unchanged') change = ensured.value;
+      if (change !== 'upgraded' && ensured.value !== 'unchanged') change = ensured.value;
     }
     return ok(change);
   });

@@ -24,13 +24,13 @@ test('ensureSchema makes the journal only for an ownership that has one, and say
   expect(tables(rig)).toEqual(['another', 'other', 'tasks', 'transition_effect', 'transition_lease']);
 });
 
-test('ensureSchema says created when it upgrades the leases and makes the journal', async () => {
+test('ensureSchema says upgraded when it upgrades the leases and makes the journal', async () => {
   await using rig = await openRig();
   rig.run('drop table transition_lease');
   rig.run(`create table transition_lease (task_id integer primary key, owner text not null, owner_pid integer,
     owner_boot_id text, run_id integer, stage text, acquired_at text not null default (datetime('now')))`);
   const a = rig.start('a');
-  expect(await ok(ensureSchema(a.own({ effects: {} })))).toBe('created');
+  expect(await ok(ensureSchema(a.own({ effects: {} })))).toBe('upgraded');
 });
 
 test('the journal keeps one row an effect, and finds the unfinished ones without reading the others', async () => {
