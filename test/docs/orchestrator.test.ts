@@ -48,8 +48,8 @@ describe('npm run demo', () => {
 
   test('ends with an error when the kill switch takes the guard away', { timeout: 120_000 }, async () => {
     const { code, out } = await runDemo({ OWNERSHIP_MODE: 'off' });
-    expect(out).toContain('merge_pr of task 1: 2 times');
-    expect(out).toMatch(/2 of 5 broken/);
+    expect(out).toMatch(/merge_pr of task 1: [2-4] times/); // by chance, which is the point
+    expect(out).toMatch(/[2-5] of 5 broken/);
     expect(code).toBe(1);
   });
 });
