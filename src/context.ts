@@ -33,6 +33,8 @@ export interface Settings {
   readonly effectTable: { readonly schema: string | undefined; readonly table: string } | undefined;
   /** Your jobs; `undefined` without the option `jobs`. */
   readonly jobs: JobSettings | undefined;
+  readonly tasksTable: string;
+  readonly updatedAtColumn: string | undefined;
   readonly idColumn: string;
   readonly stageColumn: string;
 }

@@ -38,6 +38,7 @@ export type {
   TaskNotFound,
   TokenMismatch,
 } from './core/failure.js';
+export type { Finding, FindingCode, FindingSeverity } from './core/finding.js';
 export type { Holder } from './core/holder.js';
 export type { IdType, IdValue } from './core/id.js';
 export type { JobProcess } from './core/job-process.js';
@@ -70,6 +71,8 @@ export type {
   FreeInsert,
   NamedTable,
   SchemaLock,
+  SettingsCheck,
+  SettingsNeeds,
   SwappedTables,
   TimeFormat,
   UnlockedUpdate,
@@ -142,6 +145,7 @@ export type { Randomness } from './port/randomness.js';
 export { type RecoveryReport, type RecoveryRequest, recoverOnStartup } from './recovery/recover-on-startup.js';
 export type { UnfinishedTransition, UnfinishedTransitions } from './recovery/unfinished-transitions.js';
 export type { Listener } from './runtime/observer.js';
+export { checkDialect, type DialectReport } from './schema/check-dialect.js';
 export { ensureSchema, type SchemaChange } from './schema/ensure-schema.js';
 export type {
   AssignmentsOf,

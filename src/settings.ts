@@ -87,6 +87,8 @@ export function checkSettings(
     leaseTable,
     effectTable: effects === undefined ? undefined : checkEffects(effects, leaseTable),
     jobs: jobs === undefined ? undefined : checkJobs(jobs),
+    tasksTable: tasks.table,
+    updatedAtColumn: tasks.updatedAt,
     idColumn: tasks.id,
     stageColumn: tasks.stage,
   });

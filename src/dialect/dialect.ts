@@ -1,5 +1,6 @@
 import type { RawBuilder } from 'kysely';
 import type { StoreFailure } from '../core/failure.js';
+import type { Finding } from '../core/finding.js';
 import type { IdType } from '../core/id.js';
 import type { ColumnType, TableShape } from './table-shape.js';
 
@@ -83,6 +84,25 @@ export interface Dialect {
   swapTables(tables: SwappedTables): readonly Fragment[];
   /** Statements around a change of the schema that let one process at a time through. */
   readonly schemaLock: SchemaLock;
+  /** What to look at in the settings of a session, a server or a file. */
+  readonly settings: SettingsCheck;
+}
+
+/** What a check of settings is about. */
+export interface SettingsNeeds {
+  readonly lease: NamedTable;
+  readonly tasks: NamedTable & { readonly id: string; readonly updatedAt: string | undefined };
+  readonly taskIdType: IdType;
+  readonly timeFormat: TimeFormat;
+  readonly ttlMs: number;
+}
+
+/** Settings that make the library's promise weaker, and how they are told. */
+export interface SettingsCheck {
+  /** Reads the settings as one row. */
+  read(needs: SettingsNeeds): Fragment;
+  /** What of them is risky or wrong. NULLs are left out; `file_system` is added where the row names a `file`. */
+  judge(settings: Readonly<Record<string, string | undefined>>, needs: SettingsNeeds): readonly Finding[];
 }
 
 /** Rows to insert where their key is free. */

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { IdType } from '../core/id.js';
 import type { Dialect, Fragment, NamedTable, TimeFormat } from './dialect.js';
 import { classifyMysql } from './mysql-errors.js';
+import { mysqlSettings } from './mysql-settings.js';
 import type { ColumnShape, ColumnType } from './table-shape.js';
 
 /**
@@ -138,4 +139,5 @@ export const mysqlDialect: Dialect = Object.freeze<Dialect>({
       sql`select release_lock(${lockName(named)})`,
     ],
   },
+  settings: mysqlSettings,
 });

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { IdType } from '../core/id.js';
 import type { Dialect, Fragment, TimeFormat } from './dialect.js';
 import { classifyPostgres } from './postgres-errors.js';
+import { postgresSettings } from './postgres-settings.js';
 import type { ColumnShape, ColumnType } from './table-shape.js';
 
 const TYPES: Readonly<Record<ColumnType, string>> = Object.freeze({
@@ -115,4 +116,5 @@ export const postgresDialect: Dialect = Object.freeze<Dialect>({
     ],
     leave: () => [],
   },
+  settings: postgresSettings,
 });

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { IdType } from '../core/id.js';
 import type { Dialect, Fragment, TimeFormat } from './dialect.js';
 import { classifySqlite } from './sqlite-errors.js';
+import { sqliteSettings } from './sqlite-settings.js';
 import type { ColumnShape, ColumnType } from './table-shape.js';
 
 const NOW_MS = sql<number>`cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer)`;
@@ -96,4 +97,5 @@ export const sqliteDialect: Dialect = Object.freeze<Dialect>({
     enter: () => [],
     leave: () => [],
   },
+  settings: sqliteSettings,
 });

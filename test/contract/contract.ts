@@ -1,4 +1,5 @@
 import { describe } from 'vitest';
+import { checks } from './chapters/checks.js';
 import { holding } from './chapters/holding.js';
 import { identifiers } from './chapters/identifiers.js';
 import { leases } from './chapters/leases.js';
@@ -16,6 +17,7 @@ import type { ContractStore } from './store.js';
 export function contract(store: ContractStore): void {
   describe.skipIf(store.missing !== undefined)(store.name, () => {
     const site = siteOf(store);
+    checks(site);
     schema(site);
     leases(site);
     manyLeases(site);

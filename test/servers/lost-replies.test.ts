@@ -191,7 +191,7 @@ function lostReplies(server: TestServer): void {
     test('updateStageCas: what nobody can tell is unknown, and never a loss', async () => {
       const other = place.process();
       const takeOver = async (): Promise<void> => {
-        if ((await claims()).length === 0) await acquireLease(other.ownership, { taskId: 1, actor: 'reaper' });
+        if ((await claims()).length === 0) void (await acquireLease(other.ownership, { taskId: 1, actor: 'reaper' }));
       };
       const { ownership, told } = start({ pause: takeOver });
       const lease = (await acquireLease(ownership, { taskId: 1, actor: 'monitor' }))._unsafeUnwrap();

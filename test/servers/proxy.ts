@@ -42,7 +42,10 @@ export async function openProxy(port: number, answered: (reply: Buffer) => boole
         drop();
       });
     }
-    if (failing) return drop();
+    if (failing) {
+      drop();
+      return;
+    }
     let cutting: Rule | undefined;
     client.on('data', (sent) => {
       const text = sent.toString('latin1');

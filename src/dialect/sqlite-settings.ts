@@ -1,0 +1,69 @@
+import { sql } from 'kysely';
+import { type Finding, finding } from '../core/finding.js';
+import type { Fragment, SettingsCheck } from './dialect.js';
+
+const NETWORK = /^(nfs|cifs|smb|9p|fuse|afs|ceph|glusterfs|virtiofs|vboxsf)/;
+
+/** Declared types that keep text as text, by the rules of column affinity. */
+const KEEPS_TEXT = /char|clob|text|blob|^$/i;
+
+/** The settings of an SQLite connection and file. */
+export const sqliteSettings: SettingsCheck = Object.freeze<SettingsCheck>({
+  read: ({ lease, tasks }): Fragment => sql`select
+    (select journal_mode from pragma_journal_mode) as journal_mode,
+    (select synchronous from pragma_synchronous) as synchronous,
+    (select timeout from pragma_busy_timeout) as busy_timeout,
+    (select file from pragma_database_list where name = ${lease.schema ?? 'main'}) as file,
+    (select type from pragma_table_info(${tasks.table}${tasks.schema === undefined ? sql`` : sql`, ${tasks.schema}`})
+      where name = ${tasks.id} collate nocase) as id_type`,
+
+  judge: ({ journal_mode: journal, synchronous, busy_timeout: busy, file_system: system, id_type: idType }, needs) => {
+    const found: Finding[] = [];
+    if (journal === 'wal' && Number(synchronous) < 2) {
+      found.push(
+        finding(
+          'commits-not-durable',
+          'warning',
+          'This connection writes a WAL with synchronous=NORMAL: a power cut may take back an acknowledged acquisition. Set synchronous=FULL on every connection, as openSqlite does.',
+        ),
+      );
+    } else if (Number(synchronous) === 0) {
+      found.push(
+        finding(
+          'commits-not-durable',
+          'warning',
+          'This connection has synchronous=OFF: a crash may corrupt the file. Set synchronous=FULL.',
+        ),
+      );
+    }
+    const mostMs = Math.floor(needs.ttlMs / 3);
+    if (Number(busy) >= mostMs) {
+      found.push(
+        finding(
+          'busy-timeout-too-long',
+          'warning',
+          `The busy timeout of ${Number(busy)} ms blocks the event loop, and with it renewals, for a third of the TTL of ${needs.ttlMs} ms or more. Set at most 250 ms: the library waits between statements by itself.`,
+        ),
+      );
+    }
+    if (journal === 'wal' && system !== undefined && NETWORK.test(system)) {
+      found.push(
+        finding(
+          'network-file-system',
+          'error',
+          `The file is on ${system}: a WAL works among processes of one host and on a local disk only. Use a local disk, or PostgreSQL.`,
+        ),
+      );
+    }
+    if (needs.taskIdType === 'text' && idType !== undefined && !KEEPS_TEXT.test(idType)) {
+      found.push(
+        finding(
+          'id-affinity',
+          'error',
+          `The column ${JSON.stringify(needs.tasks.id)} is declared ${JSON.stringify(idType)}, which turns text that looks like a number into one: '007' becomes 7. Declare it TEXT.`,
+        ),
+      );
+    }
+    return found;
+  },
+});

@@ -1,0 +1,134 @@
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { type Context, contextOf } from '../context.js';
+import type { StoreFailure } from '../core/failure.js';
+import { type Finding, finding } from '../core/finding.js';
+import type { IdValue } from '../core/id.js';
+import type { SettingsNeeds } from '../dialect/dialect.js';
+import { fileSystemOf } from '../runtime/file-system.js';
+import type { Shape } from '../shape.js';
+import { execute } from '../sql/execute.js';
+import { probeStatements } from '../sql/probe-statements.js';
+import { readText } from '../sql/rows.js';
+import type { TransitionOwnership } from '../transition-ownership.js';
+import {
+  insertScratch,
+  type Probe,
+  probeComparisons,
+  probeCounts,
+  probeRollback,
+  probeValues,
+  scratchClaim,
+} from './probes.js';
+
+/** What a check of driver, database and settings found. */
+export interface DialectReport {
+  /** True if nothing was found but advice. */
+  readonly ok: boolean;
+  /** What was found, errors first. */
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * Checks that driver, database and settings keep what the library builds on: run it once at start-up, or in CI.
+ *
+ * On a scratch row of the lease table, which it removes, it probes what the driver says of statements that met
+ * a row, changed nothing or met none, RETURNING, NULL, case and trailing spaces, big integers, the clock and a
+ * rollback. It reads settings that make the promise weaker, such as commits that a power cut can take back.
+ *
+ * Findings are values: a wrong driver is not a failure of the check. Works under every mode. Throws `TypeError`
+ * on an ownership made by `using(trx)`. Fails with `store-failure`, also before `ensureSchema`.
+ *
+ * @example
+ * ```ts
+ * import { checkDialect } from 'transition-ownership';
+ * import { ownership } from './setup.js';
+ *
+ * const { ok, findings } = (await checkDialect(ownership))._unsafeUnwrap();
+ * if (!ok) throw new Error(findings.map(({ message }) => message).join('\n'));
+ * ```
+ */
+export function checkDialect<S extends Shape>(
+  ownership: TransitionOwnership<S>,
+): ResultAsync<DialectReport, StoreFailure> {
+  const context = contextOf(ownership);
+  if (context.session.inTransaction) {
+    throw new TypeError('checkDialect needs the ownership itself, not one made by using(trx)');
+  }
+  return new ResultAsync(check(context));
+}
+
+const SEVERITIES: readonly Finding['severity'][] = ['error', 'warning', 'advice'];
+
+async function check(context: Context): Promise<Result<DialectReport, StoreFailure>> {
+  const seen = await checkSettings(context);
+  if (seen.some(({ code }) => code === 'read-only')) return ok(report(seen));
+  const { session, dialect, settings, leases } = context;
+  const probe: Probe = {
+    context,
+    statements: probeStatements(session.database, dialect, settings.leaseTable),
+    scratch: newScratch(context),
+  };
+  const probed = await runProbes(probe);
+  const removed = await execute(session, leases.release(probe.scratch));
+  if (probed.isErr()) return err(probed.error);
+  if (removed.isErr()) return err(removed.error);
+  return ok(report([...probed.value, ...seen]));
+}
+
+/** One finding of each code, errors first. */
+function report(all: readonly Finding[]): DialectReport {
+  const byCode = new Map(all.map((found) => [found.code, found]));
+  const findings = [...byCode.values()].sort((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity));
+  return Object.freeze({
+    ok: findings.every(({ severity }) => severity === 'advice'),
+    findings: Object.freeze(findings),
+  });
+}
+
+/** A task that nobody has: far below all real ids, or named for what it is. */
+function newScratch({ settings, ports: { randomness } }: Context): Probe['scratch'] {
+  const claim = scratchClaim(randomness.claim());
+  const below = Math.floor(randomness.fraction() * 1e9);
+  const ids: Readonly<Record<typeof settings.taskIdType, IdValue>> = {
+    integer: Number.MIN_SAFE_INTEGER + below,
+    bigint: -(2n ** 63n) + BigInt(below),
+    text: `scratch row of checkDialect ${claim}`,
+  };
+  return { claim, taskId: ids[settings.taskIdType] };
+}
+
+async function runProbes(probe: Probe): Promise<Result<readonly Finding[], StoreFailure>> {
+  const findings: Finding[] = [];
+  for (const run of [insertScratch, probeCounts, probeComparisons, probeValues, probeRollback]) {
+    const found = await run(probe);
+    if (found.isErr()) return err(found.error);
+    findings.push(...found.value);
+  }
+  return ok(findings);
+}
+
+async function checkSettings({ session, dialect, settings }: Context): Promise<readonly Finding[]> {
+  const { leaseTable: lease, tasksTable, idColumn: id, updatedAtColumn: updatedAt } = settings;
+  const { taskIdType, timeFormat, timing } = settings;
+  const [table = '', schema] = tasksTable.split('.').reverse();
+  const needs: SettingsNeeds = {
+    lease,
+    tasks: { schema, table, id, updatedAt },
+    taskIdType,
+    timeFormat,
+    ttlMs: timing.ttlMs,
+  };
+  const read = await execute(session, dialect.settings.read(needs).compile(session.database));
+  if (read.isErr()) return [UNREADABLE];
+  const row: Record<string, string | undefined> = {};
+  for (const [name, value] of Object.entries(read.value.rows[0] ?? {})) row[name] = readText(value) ?? undefined;
+  const { file } = row;
+  if (file) row['file_system'] = fileSystemOf(file) ?? undefined;
+  return dialect.settings.judge(row, needs);
+}
+
+const UNREADABLE = finding(
+  'settings-unreadable',
+  'advice',
+  'The settings of the session cannot be read here: see for yourself that its commits are durable.',
+);
