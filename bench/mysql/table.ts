@@ -24,7 +24,7 @@ export async function mysqlTable(url: string): Promise<void> {
   );
   const lines = [
     ...laps.map((lap) => lapLine(lap)),
-    ...(await batches('library', await ownershipOn(await server.kysely('many')), { rounds: 5, clock: wall })),
+    ...(await batches('library', await ownershipOn(await server.kysely('many')), { rounds: 3, clock: wall })),
     ...(await transcript.compare(watched, WRITTEN)),
   ];
   printTable(`${await server.durability('watched')}; mysql2, one connection`, lines);

@@ -26,7 +26,7 @@ export async function postgresTable(url: string): Promise<void> {
   );
   const lines = [
     ...laps.map((lap, at) => lapLine(lap, [undefined, 1.25, 0.75][at])),
-    ...(await batches('library', await ownershipOn(await server.kysely('many')), { rounds: 9, clock: wall })),
+    ...(await batches('library', await ownershipOn(await server.kysely('many')), { rounds: 3, clock: wall })),
     ...(await transcript.compare(watched, WRITTEN)),
   ];
   printTable(`${await server.durability()}; pg, one connection`, lines);

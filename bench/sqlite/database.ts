@@ -5,14 +5,12 @@ import BetterSqlite3 from 'better-sqlite3';
 import { Kysely, type LogEvent, SqliteDialect, sql } from 'kysely';
 import { openSqlite } from 'transition-ownership/sqlite';
 import { fillTasks, ownershipOn, type Tables } from '../ownership.js';
-import { TASKS } from '../tour.js';
 
 /** How hard a commit is written. */
 export type Synchronous = 'normal' | 'full';
 
-/** What a database may hold besides the usual tasks, and who watches its statements. */
+/** Who watches the statements of a database. */
 export interface Watched {
-  readonly tasks?: number;
   readonly onQuery?: (sql: string, ms: number) => void;
 }
 
@@ -36,10 +34,10 @@ export class Workshop {
   }
 
   /** Opens a file by Kysely over `openSqlite`, which keeps statements prepared. */
-  async kept(file: string, synchronous: Synchronous, { tasks, onQuery }: Watched = {}): Promise<Kysely<Tables>> {
+  async kept(file: string, synchronous: Synchronous, { onQuery }: Watched = {}): Promise<Kysely<Tables>> {
     const dialect = openSqlite(file, { synchronous });
     const log = ({ query, queryDurationMillis }: LogEvent): void => onQuery?.(query.sql, queryDurationMillis);
-    return this.#filled(new Kysely<Tables>({ dialect, ...(onQuery && { log }) }), tasks);
+    return this.#filled(new Kysely<Tables>({ dialect, ...(onQuery && { log }) }));
   }
 
   /** Opens a file by Kysely as it comes: it prepares a statement at every call. */
@@ -47,10 +45,10 @@ export class Workshop {
     return this.#filled(new Kysely<Tables>({ dialect: new SqliteDialect({ database: open(file, synchronous) }) }));
   }
 
-  async #filled(db: Kysely<Tables>, tasks = TASKS): Promise<Kysely<Tables>> {
+  async #filled(db: Kysely<Tables>): Promise<Kysely<Tables>> {
     this.#open.push(() => db.destroy());
     await sql`create table tasks (id integer primary key, stage text not null, updated_at text)`.execute(db);
-    await fillTasks(db, tasks);
+    await fillTasks(db);
     return db;
   }
 

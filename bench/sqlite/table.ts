@@ -23,6 +23,6 @@ async function batched(shop: Workshop): Promise<readonly Line[]> {
   const durable = await ownershipOn(await shop.kept(shop.file(), 'full'));
   return [
     ...(await batches('file, WAL, NORMAL', quick, { rounds: 60, clock: processor })),
-    ...(await batches('file, WAL, FULL', durable, { rounds: 9, clock: wall, bar: 8 })),
+    ...(await batches('file, WAL, FULL', durable, { rounds: 3, clock: wall, bar: 8 })),
   ];
 }
