@@ -34,7 +34,7 @@ export interface Written {
  * Sends a write that leaves a row with this claim in this state, and tells whether it took hold. Where no row
  * is answered the row is read: that settles lost replies too, and databases whose writes answer with none.
  *
- * Fails if the write did; one of unknown outcome only if the row does not show that it took hold.
+ * Fails if the write did, unless the row shows that it took hold all the same.
  */
 export async function writeEffect(
   context: Context,
@@ -45,7 +45,6 @@ export async function writeEffect(
   const sent = await execute(context.session, write);
   const row = sent.isOk() ? sent.value.rows[0] : undefined;
   if (row !== undefined) return ok({ record: readEffectRow(row, context.settings.taskIdType), took: true });
-  if (sent.isErr() && sent.error.outcome === 'not-applied') return err(sent.error);
   const read = await readEffect(context, effects, named);
   if (read.isErr()) return err(sent.isErr() ? sent.error : read.error);
   const record = read.value;

@@ -45,15 +45,10 @@ export async function writeStart(
   const written = await writeEffect(context, effects, { taskId, effect, key, claim, state: 'started' }, query);
   if (written.isErr()) return err(written.error);
   const { record, took } = written.value;
-  if (took) return ok(record);
-  return isUnchanged(record, seen) ? explain(starting) : ok(null);
+  return took ? ok(record) : explain(starting);
 }
 
-function isUnchanged(record: EffectRecord | null, seen: EffectRecord | null): boolean {
-  return record?.claim === seen?.claim && record?.state === seen?.state;
-}
-
-/** Nobody came first, and still nothing was written: the fence refused. Reads why, and says so. */
+/** Nothing was written: reads whether the fence refused, and says so; else somebody's word came first. */
 async function explain({
   context,
   request,

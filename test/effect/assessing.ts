@@ -32,7 +32,13 @@ export const assessing: Proofs = {
     const { own, lease, outside } = await begin(a);
     const startedAtMs = rig.time.databaseMs;
     await ok(runEffect(own, lease, outside.merging()));
-    const assessed = await ok(assessTransition(own, 1, { probes: { merge_pr: threw } }));
+    let asked = 0;
+    const probe = () => {
+      asked += 1;
+      return 'unknown' as const;
+    };
+    const assessed = await ok(assessTransition(own, 1, { probes: { merge_pr: probe } }));
+    expect(asked).toBe(0);
     expect(assessed).toEqual({
       decision: 'converge',
       effects: [
@@ -97,6 +103,11 @@ export const assessing: Proofs = {
       });
     }
     expect(questions[0]).toMatchObject({ taskId: 1, effect: 'deploy', key: 'v1', fencingToken: lease.fencingToken });
+    const effects = ['constructor', 'toString'].map((effect) => ({ effect, key: 'v1' }));
+    expect(await ok(assessTransition(own, 1, { effects, probes: {} }))).toMatchObject({
+      decision: 'redrive',
+      effects: [{ decision: 'redrive' }, { decision: 'redrive' }],
+    });
     expect(await ok(assessTransition(own, 1, { probes: { deploy: threw } }))).toMatchObject({
       decision: 'hold',
       effects: [{ why: 'its probe threw: 503' }, {}],
