@@ -77,9 +77,7 @@ export async function reclaimStale(
   const skipped: Holder[] = [];
   for (const judged of read.value) {
     const { holder, judgement } = judged;
-    const deleted = context.covers({ taskId: holder.taskId, context: undefined })
-      ? await reclaim(context, judged)
-      : ok(false);
+    const deleted = await reclaim(context, judged);
     if (deleted.isErr()) {
       if (deleted.error.kind === 'connection') return err(deleted.error);
       skipped.push(holder);
