@@ -4,12 +4,13 @@ import type { StoreFailure } from '../core/failure.js';
 import { invariant } from '../core/invariant.js';
 import type { JobRecord } from '../core/job.js';
 import type { ShapeWithJobs } from '../shape.js';
-import { execute, type Row, transact } from '../sql/execute.js';
+import { execute, type Row } from '../sql/execute.js';
 import type { Claim } from '../sql/job-writes.js';
 import type { Session } from '../sql/session.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { checkOrder, checkSet, checkWhere, writtenByClaim } from './callers-columns.js';
 import { checkRequest, factsOf, type Jobs, jobsOf } from './jobs-of.js';
+import { inOneCommit } from './one-commit.js';
 
 /** A column to order by. */
 export type JobOrder<S extends ShapeWithJobs> =
@@ -87,9 +88,7 @@ async function claimNext(context: Context, jobs: Jobs, claim: Claim): Promise<Re
   const { session } = context;
   const claimed = await (session.dialect.returning
     ? claimAtOnce(session, jobs, claim)
-    : session.inTransaction
-      ? claimLocked(session, jobs, claim)
-      : transact(session, (inside) => claimLocked(inside, jobs, claim)));
+    : inOneCommit(session, (inside) => claimLocked(inside, jobs, claim)));
   if (claimed.isErr()) return err(claimed.error);
   if (claimed.value === undefined) return ok(null);
   const job = toClaimed(jobs.read(claimed.value));

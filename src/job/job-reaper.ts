@@ -29,7 +29,7 @@ export interface TickReport<S extends ShapeWithJobs = ShapeWithJobs> {
   readonly reaped: number;
   /** Those of the reaped that ran longer than `maxRunningMs`: their process may still run. */
   readonly forced: number;
-  /** Left alone: changed meanwhile, left by `onDead`, or something failed. */
+  /** Left alone: changed meanwhile, locked by somebody, left by `onDead`, or something failed. */
   readonly skipped: number;
   /** Impossible queued jobs that were repaired. */
   readonly sanitized: number;
@@ -183,5 +183,5 @@ async function settle(ticking: Ticking, assessed: Assessed, counts: Counts): Pro
 
 const SKIPPED: Readonly<Record<Exclude<Reaped, 'reaped'>, string>> = {
   left: 'onDead left it',
-  'changed-meanwhile': 'it changed meanwhile',
+  'changed-meanwhile': 'it changed meanwhile, or somebody has locked it',
 };

@@ -4,10 +4,10 @@ import { shown } from '../core/shown.js';
 import { reclaim } from '../evidence/reclaim.js';
 import { settled } from '../runtime/settled.js';
 import { NOTHING, type Part } from '../sql/callers-parts.js';
-import { changed, execute } from '../sql/execute.js';
 import type { JobSettings } from '../sql/job-columns.js';
 import { checkSet, writtenByRequeue } from './callers-columns.js';
 import { factsOf } from './jobs-of.js';
+import { moveJob } from './move-job.js';
 import type { DeadJob, ReapPlan } from './reaper-options.js';
 import type { Assessed, Ticking } from './running-evidence.js';
 
@@ -27,9 +27,9 @@ export async function reapJob(ticking: Ticking, assessed: Assessed, forced: bool
   // The lease before the job, as everywhere; a lease store in trouble does not stop what is overdue.
   if (assessed.lease !== undefined && context.mode() === 'on') void (await reclaim(context, assessed.lease));
   const { queued, running: from } = jobs.settings.statuses;
-  const written = await execute(context.session, jobs.statements.move({ job, from, to, set }), 'once');
-  if (written.isErr()) return err(written.error.message);
-  if (!changed(context.session, written.value)) return ok('changed-meanwhile');
+  const moved = await moveJob(context, jobs, { job, from, to, set });
+  if (moved.isErr()) return err(moved.error.message);
+  if (!moved.value) return ok('changed-meanwhile');
   context.observer.tell('job.reaped', { ...factsOf(job), reason, forced });
   if (to === queued) context.observer.tell('job.requeued', { ...factsOf(job), by: 'reaper' });
   return ok('reaped');

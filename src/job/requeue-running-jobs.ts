@@ -6,11 +6,11 @@ import type { JobRecord } from '../core/job.js';
 import { shown } from '../core/shown.js';
 import type { ShapeWithJobs } from '../shape.js';
 import { NOTHING } from '../sql/callers-parts.js';
-import { changed, execute } from '../sql/execute.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { type FoundJob, toFound } from './found-job.js';
 import { checkRequest, factsOf, type Jobs, jobsOf } from './jobs-of.js';
 import { leaseOf, leasesOf } from './lease-evidence.js';
+import { moveJob } from './move-job.js';
 import { processOf } from './process-evidence.js';
 import { runningPages } from './walk.js';
 
@@ -23,7 +23,7 @@ export interface RequeueReport<S extends ShapeWithJobs = ShapeWithJobs> {
   readonly requeued: readonly FoundJob<S>[];
   /** Running jobs that were left alone: not provably dead, or a live lease is on their task. */
   readonly kept: readonly S['jobs']['id'][];
-  /** Jobs that changed while it looked, or whose UPDATE failed. */
+  /** Jobs that changed while it looked, that somebody has locked, or whose UPDATE failed. */
   readonly skipped: readonly S['jobs']['id'][];
 }
 
@@ -108,16 +108,9 @@ async function ownerlessOf(
 }
 
 /** Returns a job to the queue if it is just as it was found. */
-async function requeue(
-  { session, observer }: Context,
-  { statements, settings }: Jobs,
-  job: JobRecord,
-): Promise<Result<boolean, StoreFailure>> {
-  const { running: from, queued: to } = settings.statuses;
-  const written = await execute(session, statements.move({ job, from, to, set: NOTHING }), 'once');
-  return written.map((answer) => {
-    const won = changed(session, answer);
-    if (won) observer.tell('job.requeued', { ...factsOf(job), by: 'recovery' });
-    return won;
-  });
+async function requeue(context: Context, jobs: Jobs, job: JobRecord): Promise<Result<boolean, StoreFailure>> {
+  const { running: from, queued: to } = jobs.settings.statuses;
+  const moved = await moveJob(context, jobs, { job, from, to, set: NOTHING });
+  if (moved.unwrapOr(false)) context.observer.tell('job.requeued', { ...factsOf(job), by: 'recovery' });
+  return moved;
 }

@@ -5,12 +5,13 @@ import { checkId, checkText, type IdValue } from '../core/id.js';
 import type { SeenJob } from '../core/job.js';
 import { shown } from '../core/shown.js';
 import type { ShapeWithJobs } from '../shape.js';
-import { execute, transact } from '../sql/execute.js';
+import { execute } from '../sql/execute.js';
 import type { Reset } from '../sql/job-writes.js';
 import type { Session } from '../sql/session.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { checkSet, writtenByRequeue } from './callers-columns.js';
 import { checkPid, checkRequest, checkRunId, factsOf, type Jobs, jobsOf } from './jobs-of.js';
+import { inOneCommit } from './one-commit.js';
 
 /** Which jobs go back to the queue. */
 export type ResetRequest<S extends ShapeWithJobs> = ResetGuard<S> &
@@ -120,9 +121,7 @@ async function resetAll(context: Context, jobs: Jobs, reset: Reset): Promise<Res
   const { session } = context;
   const written = await (session.dialect.returning
     ? resetAtOnce(session, jobs, reset)
-    : session.inTransaction
-      ? resetLocked(session, jobs, reset)
-      : transact(session, (inside) => resetLocked(inside, jobs, reset)));
+    : inOneCommit(session, (inside) => resetLocked(inside, jobs, reset)));
   if (written.isErr()) return err(written.error);
   const { jobIds, expected } = reset;
   const done = new Map(written.value.map((job) => [job.jobId, job]));

@@ -3,15 +3,14 @@ import { type Context, contextOf } from '../context.js';
 import { jsonInstant } from '../core/event.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { IdValue } from '../core/id.js';
-import type { SeenJob } from '../core/job.js';
 import { checkLimit } from '../core/limit.js';
 import { shown } from '../core/shown.js';
 import type { ShapeWithJobs } from '../shape.js';
 import { NOTHING } from '../sql/callers-parts.js';
-import { changed, execute } from '../sql/execute.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { type ImpossibleQueued, toFound } from './found-job.js';
 import { checkRequest, factsOf, type Jobs, jobsOf } from './jobs-of.js';
+import { moveJob } from './move-job.js';
 import { impossiblePages } from './walk.js';
 
 /** How to sanitize. */
@@ -28,7 +27,7 @@ export interface SanitizeReport<S extends ShapeWithJobs = ShapeWithJobs> {
   readonly found: number;
   /** Those that this pass repaired, as they were found; none in a dry run. */
   readonly sanitized: readonly ImpossibleQueued<S>[];
-  /** Those that changed while it looked, or whose repair failed: the next pass looks at them again. */
+  /** Those that changed while it looked, that somebody has locked, or whose repair failed: the next pass meets them again. */
   readonly skipped: readonly S['jobs']['id'][];
 }
 
@@ -75,6 +74,7 @@ export async function sanitizeQueued(
   jobs: Jobs,
   { dryRun = false, batchSize = 500 }: SanitizeOptions = {},
 ): Promise<Result<SanitizeReport, StoreFailure>> {
+  const { queued } = jobs.settings.statuses;
   let found = 0;
   const sanitized: ImpossibleQueued[] = [];
   const skipped: IdValue[] = [];
@@ -85,7 +85,7 @@ export async function sanitizeQueued(
       found += 1;
       context.observer.tell('queue.impossible-found', told);
       if (dryRun) continue;
-      const repaired = await repair(context, jobs, job);
+      const repaired = await moveJob(context, jobs, { job, from: queued, to: queued, set: NOTHING });
       if (repaired.isErr() && repaired.error.kind === 'connection') return err(repaired.error);
       if (repaired.unwrapOr(false)) {
         sanitized.push(toFound(job));
@@ -94,15 +94,4 @@ export async function sanitizeQueued(
     }
   }
   return ok(Object.freeze({ found, sanitized, skipped }));
-}
-
-/** Clears the run ownership of a job if it is just as it was found. */
-async function repair(
-  { session }: Context,
-  { statements, settings }: Jobs,
-  job: SeenJob,
-): Promise<Result<boolean, StoreFailure>> {
-  const { queued } = settings.statuses;
-  const written = await execute(session, statements.move({ job, from: queued, to: queued, set: NOTHING }), 'once');
-  return written.map((answer) => changed(session, answer));
 }

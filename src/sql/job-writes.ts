@@ -100,6 +100,23 @@ export function jobWrites(database: Database, dialect: Dialect, names: JobNames,
     return compiled(key, parts, { ...ids, ...(expected === 'any' ? {} : expected) }, build);
   };
 
+  const free = (p: Slots<Columns>, { from }: Move, answered: Fragment): Fragment => {
+    const run = [isRun(place(p, 'runId')), isPid(place(p, 'pid')), hasStarted(place(p, 'started'))];
+    const asSeen = sql.join([isJob(place(p, 'jobId')), inStatus(from), ...run], sql` and `);
+    return sql`select ${answered} from ${table} where ${asSeen} ${dialect.lockFreeRows}`;
+  };
+  /** To the queue, the run ownership goes; anywhere else it stays, and has ended. */
+  const moved = (p: Slots<Columns>, { to, set }: Move): Fragment => update(p, set, to, to === queued ? cleared : ended);
+  const moving = (
+    kind: string,
+    { job, from, to }: Move,
+    parts: readonly Part[],
+    build: (p: Slots<Columns>) => Fragment,
+  ): CompiledQuery => {
+    const { jobId, runId, pid, started } = job;
+    return compiled([kind, from, to], parts, { jobId, runId, pid, started }, build);
+  };
+
   return {
     /** Claims the next job, in one statement; only where UPDATE answers with rows. */
     claim: (claim: Claim): CompiledQuery =>
@@ -137,21 +154,19 @@ export function jobWrites(database: Database, dialect: Dialect, names: JobNames,
         and ${isRun(p.runId)} and ${isPid(p.pid)} and ${hasStarted(p.started)}`,
     ),
 
-    /** Changes the status of a job if it is just as it was seen; to `queued`, its run ownership goes with it. */
-    move: ({ job, from, to, set }: Move): CompiledQuery => {
-      const { jobId, runId, pid, started } = job;
-      return compiled(['move', from, to], [set], { jobId, runId, pid, started }, (p) => {
-        const conditions = [
-          isJob(place(p, 'jobId')),
-          inStatus(from),
-          isRun(place(p, 'runId')),
-          isPid(place(p, 'pid')),
-          hasStarted(place(p, 'started')),
-        ];
-        return sql`${update(p, set, to, to === queued ? cleared : ended)}
-          where ${sql.join(conditions, sql` and `)} ${returning(key)}`;
-      });
-    },
+    /** Changes the status of a job if it is just as it was seen and nobody has it locked. */
+    move: (given: Move): CompiledQuery =>
+      moving(
+        'move',
+        given,
+        [given.set],
+        (p) => sql`${moved(p, given)} where ${id} = (${free(p, given, id)}) ${returning(key)}`,
+      ),
+    /** Locks a job if it is just as it was seen and nobody has it locked. */
+    lockSeen: (given: Move): CompiledQuery => moving('lock seen', given, [], (p) => free(p, given, key)),
+    /** Changes the status of a job that this transaction has locked. */
+    moveLocked: (given: Move): CompiledQuery =>
+      moving('move locked', given, [given.set], (p) => sql`${moved(p, given)} where ${isJob(place(p, 'jobId'))}`),
 
     /** Returns jobs to the queue, locking them in the order of their ids. */
     reset: (given: Reset): CompiledQuery =>

@@ -21,7 +21,7 @@ interface Control {
 const CLAIM = /^update "jobs".* "status" = 'running'/s;
 const PICK = /^select "id" as "job:id" from "jobs"/;
 const STAMP = /^update "jobs" set "run_id" = \?/;
-const MOVE = /^update "jobs" set .*\n\s+where "id" = \?/s;
+const MOVE = /^update "jobs" set .* where "id" = \(select "id" from "jobs" where "id" = \?/s;
 const RESET = /^update "jobs" set .*"id" in \(select/s;
 const LOCK = /^select .* from "jobs" where \("id" = \?/;
 const QUEUED = /^with page/;

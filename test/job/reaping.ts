@@ -175,6 +175,15 @@ export const reaping: Proofs = {
     expect(await ok(reaper.tick())).toMatchObject({ reaped: 1, deferred: 0 });
   },
 
+  'a tick defers to a lease that is there: a scope that decides by a context is not asked': async (yard) => {
+    const [worker, finalizer] = [yard.start('a'), yard.start('b')];
+    const scope = ({ context }: { readonly context: unknown }) => context === 'guarded';
+    await putDead(yard, { task_id: 3 });
+    await ok(acquireLease(finalizer.own({ lease, scope }), { taskId: 3, actor: 'finalizer', context: 'guarded' }));
+    const reaper = reaperOf(worker.own({ lease, scope }), { finalizeGraceMs: 0, deadTicks: 1 });
+    expect(await ok(reaper.tick())).toMatchObject({ deferred: 1, reaped: 0 });
+  },
+
   'a tick defers no longer to a finalizer that is dead, and reclaims its lease': async (yard) => {
     const worker = yard.start('a');
     const finalizer = yard.start('finalizer');
@@ -307,7 +316,7 @@ export const reaping: Proofs = {
   'a tick leaves a job alone that finished while it looked': async (yard) => {
     const worker = yard.start('a');
     await putDead(yard);
-    worker.wire.meanwhile(/^update/, async (run) => {
+    worker.wire.meanwhile(yard.comparing, async (run) => {
       await yard.set(1, { status: 'done', finished_at: yard.nowMs });
       await run();
     });
@@ -315,7 +324,7 @@ export const reaping: Proofs = {
     expect(await ok(reaper.tick())).toMatchObject({
       reaped: 0,
       skipped: 1,
-      outcomes: [{ jobId: 1, outcome: 'skipped', reason: 'it changed meanwhile' }],
+      outcomes: [{ jobId: 1, outcome: 'skipped', reason: 'it changed meanwhile, or somebody has locked it' }],
     });
     expect(await yard.job(1)).toMatchObject({ status: 'done', run_id: 7, pid: 77 });
     expect(worker.told('job.reaped')).toEqual([]);
@@ -325,7 +334,7 @@ export const reaping: Proofs = {
     for (const change of [{ run_id: 8 }, { pid: 88 }, { started_at: yard.nowMs }, { run_id: null, pid: null }]) {
       const worker = yard.start('a');
       const id = await putDead(yard);
-      worker.wire.meanwhile(/^update/, async (run) => {
+      worker.wire.meanwhile(yard.comparing, async (run) => {
         await yard.set(id, change);
         await run();
       });
@@ -339,8 +348,8 @@ export const reaping: Proofs = {
   'a tick is not stopped by a hook that throws, answers nonsense, or by a job that cannot be written': async (yard) => {
     const worker = yard.start('a');
     for (let id = 1; id <= 5; id += 1) await putDead(yard, { id });
-    worker.wire.meanwhile(/^update.* where/s, (run) => run());
-    worker.wire.fault(/^update.* where/s, 'strange', 1);
+    worker.wire.meanwhile(yard.comparing, (run) => run());
+    worker.wire.fault(yard.comparing, 'strange', 1);
     const reaper = reaperOf(worker.own(), {
       finalizeGraceMs: 0,
       deadTicks: 1,

@@ -131,7 +131,7 @@ export const sanitizing: Proofs = {
       if (times === 4) await yard.set(4, { run_id: 8 });
       await run();
     };
-    for (let at = 0; at < 4; at += 1) worker.wire.meanwhile(/^update/, change);
+    for (let at = 0; at < 4; at += 1) worker.wire.meanwhile(yard.comparing, change);
     expect(await ok(sanitizeImpossibleQueued(worker.own()))).toEqual({
       found: 4,
       sanitized: [],
@@ -148,7 +148,7 @@ export const sanitizing: Proofs = {
   'sanitizeImpossibleQueued skips a job that cannot be written, and repairs the rest': async (yard) => {
     const worker = yard.start('a');
     await mixed(yard);
-    worker.wire.fault(/^update/, 'strange', 1);
+    worker.wire.fault(yard.comparing, 'strange', 1);
     expect(await ok(sanitizeImpossibleQueued(worker.own()))).toMatchObject({ found: 3, skipped: [2] });
     expect(idsOf(await ok(findImpossibleQueued(worker.own())))).toEqual([2]);
   },
@@ -169,6 +169,7 @@ export const sanitizing: Proofs = {
         dying.wire.fault(/./, end, 1);
         dying.wire.fault(/./, 'refused');
         await failure(sanitizeImpossibleQueued(dying.own(), { batchSize: 2 }));
+        await dying.db.destroy();
         await ok(sanitizeImpossibleQueued(whole.own()));
         expect(await yard.jobs()).toEqual(after);
       }
@@ -198,7 +199,7 @@ export const sanitizing: Proofs = {
   'sanitizeImpossibleQueued ends with the failure of a connection that is lost': async (yard) => {
     const worker = yard.start('a');
     await mixed(yard);
-    worker.wire.fault(/^update/, 'refused');
+    worker.wire.fault(yard.comparing, 'refused');
     expect(await failure(sanitizeImpossibleQueued(worker.own()))).toMatchObject({ kind: 'connection' });
     worker.wire.fault(/./, 'refused');
     expect(await failure(sanitizeImpossibleQueued(worker.own()))).toMatchObject({ kind: 'connection' });

@@ -103,7 +103,7 @@ export interface YardOptions {
 export interface Overrides {
   readonly lease?: LeaseOption<'integer', 'integer'>;
   readonly mode?: Mode | (() => Mode);
-  readonly scope?: () => boolean;
+  readonly scope?: (question: { readonly taskId: number; readonly context: unknown }) => boolean;
 }
 
 /** A process of a test: its own connections, wire, identity and claims. */
@@ -224,6 +224,11 @@ export class Yard implements AsyncDisposable {
 
   async setWall(): Promise<void> {
     await this.outside.updateTable('wall').set({ now_ms: this.time.databaseMs }).execute();
+  }
+
+  /** The statement that finds a job just as it was seen, or not: the UPDATE itself, or what locks its row. */
+  get comparing(): RegExp {
+    return this.dialect.returning ? /^update .jobs./ : /^select .id. as .job:id. from .jobs. where/;
   }
 
   /** The clock of the database, epoch ms. */
