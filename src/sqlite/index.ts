@@ -74,7 +74,7 @@ function switchToWal(database: BetterSqlite3.Database): void {
   }
 }
 
-/** Kysely prepares a statement at every call; this keeps the prepared ones, the least used leaving first. */
+/** Kysely prepares a statement at every call; this keeps the prepared ones; of too many the oldest leaves. */
 function cached(database: BetterSqlite3.Database): SqliteDatabase {
   const kept = new Map<string, SqliteStatement>();
   return {
@@ -86,12 +86,8 @@ function cached(database: BetterSqlite3.Database): SqliteDatabase {
       let statement = kept.get(sql);
       if (statement === undefined) {
         statement = database.prepare(sql);
-        if (kept.size >= MOST_STATEMENTS) {
-          for (const oldest of kept.keys()) {
-            kept.delete(oldest);
-            break;
-          }
-        }
+        const [oldest] = kept.size < MOST_STATEMENTS ? [] : kept.keys();
+        if (oldest !== undefined) kept.delete(oldest);
         kept.set(sql, statement);
       }
       return statement;
