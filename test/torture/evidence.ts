@@ -21,17 +21,15 @@ export async function readEvidence(
   unsettled: readonly number[],
 ): Promise<Evidence> {
   const history = await db.selectFrom('history').selectAll().orderBy('seq').execute();
-  const jobs = await db.selectFrom('jobs').selectAll().where('status', 'in', ['queued', 'running']).execute();
-  const leases = await sql<{ task_id: number }>`select task_id from transition_lease order by task_id`.execute(db);
+  const jobs = await sql<{ id: number | string; status: string; owned: number | string }>`
+    select id, status, case when run_id is null and pid is null and started_at is null then 0 else 1 end as owned
+    from jobs where status in ('queued', 'running') order by id`.execute(db);
+  const leases = await db.selectFrom('transition_lease').select('task_id').orderBy('task_id').execute();
   return {
     history: history.map(numbersOf),
     effects: outside.read(),
-    jobs: jobs.map(({ id, status, ...job }) => ({
-      id: Number(id),
-      status,
-      owned: job.run_id !== null || job.pid !== null || job.started_at !== null,
-    })),
-    held: leases.rows.map(({ task_id }) => Number(task_id)),
+    jobs: jobs.rows.map(({ id, status, owned }) => ({ id: Number(id), status, owned: Number(owned) === 1 })),
+    held: leases.map(({ task_id }) => Number(task_id)),
     unsettled,
   };
 }

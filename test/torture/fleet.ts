@@ -65,7 +65,8 @@ export class Fleet {
 
   /** Tells all to end their work, the reaper last, and waits for it. */
   async drain(withinMs: number): Promise<void> {
-    this.#draining = true;
+    for (const { process, killed } of this.#slots) if (killed && process !== undefined) await once(process, 'close');
+    this.#draining = true; // Whoever was killed has an heir by now: the reaper, too, lives to the end.
     const late = setTimeout(() => {
       this.accidents.push(`a worker had not ended ${withinMs} ms after it was told to`);
       this.killAll();

@@ -47,7 +47,7 @@ export function planOf({ seed, forMs, ttlMs, restarts }: PlanOptions): Fault[] {
   const bag = possible.flatMap(([kind, weight]) => new Array<FaultKind>(weight).fill(kind));
   const first = possible.map(([kind]) => kind);
   const plan: Fault[] = [];
-  for (let atMs = 300; atMs < forMs; atMs += dice.between(150, 650)) {
+  for (let atMs = 300; atMs < forMs; atMs += dice.between(250, 1_000)) {
     const kind = first.splice(dice.below(first.length), 1)[0] ?? bag[dice.below(bag.length)] ?? 'kill';
     plan.push({
       atMs,

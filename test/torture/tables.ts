@@ -36,7 +36,8 @@ export interface Tables {
     started_at: string | Date | null;
   };
   history: { [Column in keyof HistoryRow]: HistoryRow[Column] };
-  transition_lease: { task_id: number; fencing_token: number; owner_pid: number | null };
+  /** Its integers have 64 bits, and PostgreSQL's driver gives those as text. */
+  transition_lease: { task_id: number | string; fencing_token: number | string; owner_pid: number | string | null };
 }
 
 interface Words {
@@ -46,7 +47,7 @@ interface Words {
   /** Epoch ms at which this very row is written, by the database's clock. */
   readonly nowMs: string;
   /** Makes a trigger after an event on a table that runs one statement. */
-  trigger(name: string, event: string, table: string, statement: string): readonly string[];
+  readonly trigger: (name: string, event: string, table: string, statement: string) => readonly string[];
 }
 
 const WORDS: Readonly<Record<DialectName, Words>> = {

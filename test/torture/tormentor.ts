@@ -22,9 +22,9 @@ export interface Count {
 }
 
 interface Holder {
-  readonly task_id: number;
-  readonly fencing_token: number;
-  readonly owner_pid: number | null;
+  readonly taskId: number;
+  readonly fencingToken: number;
+  readonly pid: number;
 }
 
 /** Carries out a plan. Answers how often each fault took place: none of the plan may be missing. */
@@ -56,7 +56,7 @@ async function strike(victims: Victims, fault: Fault): Promise<'holder' | 'someb
     case 'kill':
     case 'stop': {
       const holder = aimed ? await holderOf(db, victim) : undefined;
-      const number = fleet.find(holder?.owner_pid ?? undefined, victim);
+      const number = fleet.find(holder?.pid, victim);
       const struck = kind === 'kill' ? fleet.kill(number) : fleet.stop(number, lastsMs);
       if (!struck) return 'nobody';
       return holder === undefined ? 'somebody' : 'holder';
@@ -79,7 +79,10 @@ async function holderOf(db: Kysely<Tables>, victim: number): Promise<Holder | un
     .orderBy('task_id')
     .execute()
     .catch(() => []);
-  return holders[victim % holders.length];
+  const holder = holders[victim % holders.length];
+  if (holder === undefined) return undefined;
+  const { task_id: taskId, fencing_token: fencingToken, owner_pid: pid } = holder;
+  return { taskId: Number(taskId), fencingToken: Number(fencingToken), pid: Number(pid) };
 }
 
 /** An operator takes the lease that was just seen; its owner may have given it back meanwhile. */
@@ -87,8 +90,9 @@ async function release({ db, ownership }: Victims, victim: number): Promise<'hol
   for (let tries = 0; tries < 300; tries += 1) {
     const holder = await holderOf(db, victim + tries);
     if (holder !== undefined) {
-      const order = { taskId: Number(holder.task_id), fencingToken: Number(holder.fencing_token) };
-      const released = await forceReleaseLease(ownership, { ...order, by: 'the tormentor', reason: 'torture' });
+      const { taskId, fencingToken } = holder;
+      const order = { taskId, fencingToken, by: 'the tormentor', reason: 'torture' };
+      const released = await forceReleaseLease(ownership, order);
       if (released.isOk()) return 'holder';
     }
     await pause(10);

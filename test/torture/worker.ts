@@ -139,5 +139,5 @@ await recover();
 process.stdout.write(`${AT_WORK}\n`);
 if (role === 'reaper') await cleanUp();
 else while (!draining) if (!(await workOnce())) await pause(dice.between(10, 40));
-await ownership.close();
+void (await ownership.close());
 await db.destroy();
