@@ -33,7 +33,7 @@ export async function renewClaims(
   const claims = claimsOf(root, holdings);
   const updated = await ask(root, root.leases.renew(claims));
   if (updated.isErr()) return err(updated.error);
-  const answered = root.dialect.returning ? updated : await ask(root, root.leases.readClaims(claims));
+  const answered = root.dialect.returning ? updated : await ask(root, root.leases.readTokens(claims));
   if (answered.isErr()) return err(answered.error);
 
   const rows = new Map(answered.value.rows.map((row) => [readText(row['claim']), row]));

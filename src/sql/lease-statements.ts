@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { IdType, IdValue } from '../core/id.js';
 import type { ProcessIdentity } from '../core/process.js';
 import type { Dialect, Fragment } from '../dialect/dialect.js';
-import { type Database, type Slots, type Statement, statement } from './statement.js';
+import { type Database, type Statement, statement } from './statement.js';
 
 /** What an acquisition writes, besides whose it is. */
 export interface InsertRecord {
@@ -87,9 +87,6 @@ export function leaseStatements(database: Database, dialect: Dialect, names: Lea
       const listed = dialect.among(task, taskIdType, p.list);
       return sql`select ${holder} from ${lease} where ${listed} order by fencing_token ${lock}`;
     });
-  /** By the primary key, and then by what identifies an acquisition. */
-  const areClaimed = (p: Slots<Claims>): Fragment<boolean> =>
-    sql<boolean>`${dialect.among(id('fencing_token'), 'integer', p.tokens)} and ${dialect.among(claim, 'text', p.claims)}`;
   return {
     /** Takes a free task; passes over a held one in silence. */
     insert: statement<InsertLease>(database, (p) =>
@@ -135,10 +132,11 @@ export function leaseStatements(database: Database, dialect: Dialect, names: Lea
           condition: dialect.among(claim, 'text', p.claims),
         })} ${returning(sql`${claim}, expires_ms, ${now} as now_ms`)}`,
     ),
-    /** Reads the claims of a list; how a renewal is answered where UPDATE gives no rows. */
-    readClaims: statement<Claims>(
+    /** Reads the rows of the tokens of a list; how a renewal is answered where UPDATE gives no rows. */
+    readTokens: statement<Pick<Claims, 'tokens'>>(
       database,
-      (p) => sql`select ${claim}, expires_ms, deadline_ms, ${now} as now_ms from ${lease} where ${areClaimed(p)}`,
+      (p) => sql`select ${claim}, expires_ms, deadline_ms, ${now} as now_ms from ${lease}
+        where ${dialect.among(id('fencing_token'), 'integer', p.tokens)}`,
     ),
     /** Gives a lease back: exactly this acquisition. */
     release: statement<{ taskId: IdValue; claim: string }>(
@@ -146,10 +144,11 @@ export function leaseStatements(database: Database, dialect: Dialect, names: Lea
       (p) =>
         sql`delete from ${lease} where ${task} = ${p.taskId} and ${claim} = ${p.claim} ${returning(sql`fencing_token`)}`,
     ),
-    /** Gives the claims of a list back. */
+    /** Gives the claims of a list back: found by the primary key, told by what identifies an acquisition. */
     releaseMany: statement<Claims>(
       database,
-      (p) => sql`delete from ${lease} where ${areClaimed(p)} ${returning(claim)}`,
+      (p) => sql`delete from ${lease} where ${dialect.among(id('fencing_token'), 'integer', p.tokens)}
+        and ${dialect.among(claim, 'text', p.claims)} ${returning(claim)}`,
     ),
     /** Deletes exactly the acquisition that was judged: a renewal that landed in between wins. */
     reclaim: statement<{ taskId: IdValue; claim: string; expiresAtMs: number }>(

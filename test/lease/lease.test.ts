@@ -1,6 +1,7 @@
 import { prove } from '../rig/proofs.js';
 import { acquisition } from './acquisition.js';
 import { closing } from './closing.js';
+import { hostile } from './hostile.js';
 import { keeping, locked } from './keeping.js';
 import { many } from './many.js';
 import { operation } from './operation.js';
@@ -17,3 +18,4 @@ prove('keeping beside locked rows', locked);
 prove('closing', closing);
 prove('operation', operation);
 prove('the registry', registry);
+prove('hostile callers', hostile);

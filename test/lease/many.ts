@@ -25,6 +25,22 @@ export const many: Proofs = {
     expect(b.registry.size).toBe(2);
   },
 
+  'acquireLeases writes the same rows as acquireLease': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    const request = { actor: 'reconciler', stage: 'deploy', runId: 7 } as const;
+    for (const maxHoldMs of [10_000, 60_000]) {
+      const one = await ok(acquireLease(own, { ...request, taskId: 1, maxHoldMs }));
+      const { acquired } = await ok(acquireLeases(own, [{ ...request, taskId: 2, maxHoldMs }]));
+      const [first, second] = rig.leases();
+      const same = { claim: '', task_id: 0, fencing_token: 0, acquired_at: '' };
+      expect({ ...second, ...same }).toEqual({ ...first, ...same });
+      const told = { claim: '', taskId: 0, fencingToken: 0 };
+      expect({ ...acquired[0], ...told }).toEqual({ ...one, ...told });
+      rig.run('delete from transition_lease');
+    }
+  },
+
   'acquireLeases inserts in the order of the ids, so that two such calls never wait in a ring': async (rig) => {
     const a = rig.start('a');
     await ok(acquireLeases(a.own(), asking([30, 4, 200, 1])));

@@ -156,6 +156,16 @@ export const release: Proofs = {
     expect(a.timers).toEqual([]);
   },
 
+  'releaseLeases leaves a row with the same token and another claim alone': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    const requests = [1, 2].map((taskId) => ({ taskId, actor: 'reconciler' }));
+    const { acquired } = await ok(acquireLeases(own, requests));
+    rig.run("update transition_lease set claim = 'of-another-life' where task_id = 1");
+    expect(await ok(releaseLeases(own, acquired))).toEqual(['superseded', 'released']);
+    expect(rig.leases()).toMatchObject([{ claim: 'of-another-life' }]);
+  },
+
   'releaseLeases whose reply was lost has released': async (rig) => {
     const a = rig.start('a');
     const own = a.own();

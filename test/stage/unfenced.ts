@@ -109,6 +109,7 @@ export const unfenced: Proofs = {
     const [a, b] = [rig.start('a'), rig.start('b')];
     const lease = await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
     expect(await ok(updateStageCas(b.own(), { ...move, evenIfHeld: true }))).toMatchObject({ fencingToken: null });
+    expect(rig.task(1)).toMatchObject({ stage: 'deploy', updated_at: '2026-01-02 03:04:05.678' });
     expect(await err(updateStageCas(b.own(), { ...move, evenIfHeld: true }))).toMatchObject({
       type: 'lost-race',
       actual: 'deploy',
@@ -222,21 +223,42 @@ export const unfenced: Proofs = {
     expect(rig.time.slept).toHaveLength(5);
   },
 
-  'text ids and stages compare byte by byte, also in columns that fold case': async (rig) => {
+  'stages compare byte by byte, also in a column that folds case': async (rig) => {
     const a = rig.start('a');
-    rig.run('create table papers (id text collate nocase, stage text collate nocase)');
-    rig.run("insert into papers values ('a', 'draft')");
+    const own = a.own();
+    rig.run('drop table tasks');
+    rig.run('create table tasks (id integer primary key, stage text collate nocase, updated_at text, note text)');
+    rig.run("insert into tasks values (1, 'DEPLOY-STAGING', null, null)");
+    const lease = await ok(acquireLease(own, { taskId: 2, actor: 'monitor' }));
+    rig.run("insert into tasks values (2, 'DEPLOY-STAGING', null, null)");
+    for (const request of [move, { ...move, evenIfHeld: true }, { ...move, taskId: 2, lease }])
+      expect(await err(updateStageCas(own, request))).toMatchObject({ type: 'lost-race', actual: 'DEPLOY-STAGING' });
+  },
+
+  'text ids compare byte by byte, also in a column that folds case': async (rig) => {
+    const a = rig.start('a');
+    rig.run('drop table tasks');
+    rig.run('create table tasks (id text collate nocase, stage text, updated_at text, note text)');
+    rig.run("insert into tasks values ('a', 'draft', null, null)");
     const own = createTransitionOwnership({
-      db: a.db as unknown as Kysely<{ papers: { id: string; stage: string } }>,
-      tasks: { table: 'papers', id: 'id', stage: 'stage' },
-      lease: { table: 'paper_lease', taskIdType: 'text' },
+      db: a.db as unknown as Kysely<{ tasks: { id: string; stage: string; updated_at: string } }>,
+      tasks,
+      lease: { table: 'text_lease', taskIdType: 'text' },
       ...a.ports,
+      ...(a.dialect && { dialect: a.dialect }),
     });
     await ok(ensureSchema(own));
-    const printed = { taskId: 'a', expected: 'draft', next: 'done' };
-    expect(await err(updateStageCas(own, { ...printed, taskId: 'A' }))).toMatchObject({ type: 'task-not-found' });
-    expect(await err(updateStageCas(own, { ...printed, expected: 'DRAFT' }))).toMatchObject({ actual: 'draft' });
-    await ok(updateStageCas(own, printed));
+    const lease = await ok(acquireLease(own, { taskId: 'A', actor: 'monitor' }));
+    const printing = { taskId: 'A', expected: 'draft', next: 'printed' };
+    for (const request of [
+      { ...printing, lease },
+      { ...printing, evenIfHeld: true },
+    ])
+      expect(await err(updateStageCas(own, request))).toMatchObject({ type: 'task-not-found' });
+    await ok(releaseLease(own, lease));
+    expect(await err(updateStageCas(own, printing))).toMatchObject({ type: 'task-not-found' });
+    expect(rig.read('select stage from tasks')).toEqual([{ stage: 'draft' }]);
+    await ok(updateStageCas(own, { ...printing, taskId: 'a' }));
   },
 
   'an unknown column is a store-failure, and nothing is written': async (rig) => {

@@ -94,16 +94,16 @@ update "transition_lease" set expires_ms = least((cast(extract(epoch from clock_
 update (select `fencing_token` as k from json_table(?, '$[*]' columns (v bigint path '$')) as listed straight_join `transition_lease` force index (primary) on `fencing_token` = listed.v where `claim` in (select listed.v from json_table(?, '$[*]' columns (v varchar(255) character set utf8mb4 /*!80017 collate utf8mb4_0900_bin */ /*M!100201 collate utf8mb4_nopad_bin */ path '$')) as listed) limit 18446744073709551615 for update skip locked) as picked straight_join `transition_lease` force index (primary) on `fencing_token` = picked.k set expires_ms = least(cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) + ttl_ms, deadline_ms);
 
 
--- readClaims
+-- readTokens
 
--- sqlite: tokens, claims
-select "claim", expires_ms, deadline_ms, cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer) as now_ms from "transition_lease" where "fencing_token" in (select value from json_each(?)) and "claim" in (select value from json_each(?));
+-- sqlite: tokens
+select "claim", expires_ms, deadline_ms, cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer) as now_ms from "transition_lease" where "fencing_token" in (select value from json_each(?));
 
--- postgres: tokens, claims
-select "claim", expires_ms, deadline_ms, cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now_ms from "transition_lease" where "fencing_token" = any($1::bigint[]) and "claim" = any($2::text[]);
+-- postgres: tokens
+select "claim", expires_ms, deadline_ms, cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now_ms from "transition_lease" where "fencing_token" = any($1::bigint[]);
 
--- mysql: tokens, claims
-select `claim`, expires_ms, deadline_ms, cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as now_ms from `transition_lease` where `fencing_token` in (select listed.v from json_table(?, '$[*]' columns (v bigint path '$')) as listed) and `claim` in (select listed.v from json_table(?, '$[*]' columns (v varchar(255) character set utf8mb4 /*!80017 collate utf8mb4_0900_bin */ /*M!100201 collate utf8mb4_nopad_bin */ path '$')) as listed);
+-- mysql: tokens
+select `claim`, expires_ms, deadline_ms, cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as now_ms from `transition_lease` where `fencing_token` in (select listed.v from json_table(?, '$[*]' columns (v bigint path '$')) as listed);
 
 
 -- release

@@ -1,4 +1,0 @@
-import { prove } from '../rig/proofs.js';
-import { plans } from './plans.js';
-
-prove('the plans of the statements', plans);
