@@ -1,4 +1,4 @@
-import { Kysely, MysqlDialect, PostgresDialect, sql } from 'kysely';
+import { Kysely, MysqlDialect, PostgresDialect, type RawBuilder, sql } from 'kysely';
 import { type Dialect, ensureSchema, mysqlDialect, postgresDialect } from 'transition-ownership';
 import { lockWaits } from '../../src/testing/store/mysql-lock-waits.js';
 import type { Row } from '../../src/testing/store/store.js';
@@ -43,27 +43,41 @@ export interface Place {
   reset(): Promise<void>;
   /** Lets the lease of task 1 end, long ago. */
   expire(): Promise<void>;
+  /** Ends every session but the test's own, as an administrator does. */
+  endSessions(): Promise<void>;
+  /** Keeps everybody out of the lease table, until what it answers is called. */
+  lockLeases(): Promise<() => Promise<void>>;
   /** Closes all handles and removes the database. */
   drop(): Promise<void>;
 }
 
-type Open = (name: string, sessions: Sessions) => Kysely<ContractTables>;
+type Database = Kysely<ContractTables>;
 
-function placeOf(
-  name: string,
-  open: Open,
-  countWaits: (db: Kysely<ContractTables>) => Promise<number>,
-  dropDatabase: () => Promise<void>,
-): Place {
-  const handles: Kysely<ContractTables>[] = [];
-  const connect = (sessions: Sessions = {}): Kysely<ContractTables> => {
-    const handle = open(name, sessions);
+/** What differs from server to server. */
+interface Means {
+  readonly open: (sessions: Sessions) => Database;
+  readonly countWaits: (db: Database) => Promise<number>;
+  /** Reads the id of a session. */
+  readonly idOf: (db: Database) => Promise<number>;
+  /** The ids of all sessions on the database of the test. */
+  readonly idsOf: (db: Database) => Promise<readonly number[]>;
+  readonly endSession: (id: number) => string;
+  readonly lock: string;
+  readonly unlock: string;
+  readonly remove: () => Promise<void>;
+}
+
+async function makePlace(store: ContractStore, means: Means): Promise<Place> {
+  const handles: Database[] = [];
+  const connect = (sessions: Sessions = {}): Database => {
+    const handle = means.open(sessions);
     handles.push(handle);
     return handle;
   };
-  const db = connect();
-  const waits = (): Promise<number> => countWaits(db);
-  return {
+  const db = connect({ max: 1 });
+  const kept = new Set([await means.idOf(db)]);
+  const waits = (): Promise<number> => means.countWaits(db);
+  const place: Place = {
     db,
     connect,
     waits,
@@ -82,19 +96,29 @@ function placeOf(
     expire: async () => {
       await sql`update transition_lease set expires_ms = expires_ms - 10000000 where task_id = 1`.execute(db);
     },
+    endSessions: async () => {
+      const ids = (await means.idsOf(db)).filter((id) => !kept.has(id));
+      for (const id of ids) await sql.raw(means.endSession(id)).execute(db);
+    },
+    lockLeases: async () => {
+      const locker = connect({ max: 1 });
+      kept.add(await means.idOf(locker));
+      for (const text of means.lock.split(';')) await sql.raw(text).execute(locker);
+      return async () => void (await sql.raw(means.unlock).execute(locker));
+    },
     drop: async () => {
       await Promise.all(handles.map((handle) => handle.destroy()));
-      await dropDatabase();
+      await means.remove();
     },
   };
-}
-
-async function prepared(place: Place, store: ContractStore): Promise<Place> {
-  await makeTaskTables(place.db, store);
-  (await ensureSchema(startProcess(place.db).ownership))._unsafeUnwrap();
+  await makeTaskTables(db, store);
+  (await ensureSchema(startProcess(db).ownership))._unsafeUnwrap();
   await place.reset();
   return place;
 }
+
+const readId = async (query: RawBuilder<unknown>, db: Database): Promise<readonly number[]> =>
+  (await query.execute(db)).rows.map((row) => Number((row as { id: number | string }).id));
 
 const portOf = (url: string | undefined, standard: number): number =>
   url === undefined || url === '' ? standard : Number(new URL(url).port || standard);
@@ -106,21 +130,25 @@ export const postgresServer: TestServer = {
   dialect: postgresDialect,
   port: portOf(process.env['TEST_POSTGRES_URL'], 5432),
   make: async (name) => {
-    const drop = await makeSchemas(name);
-    const open: Open = (schema, { begin = [], max = 4, port }) => {
-      const pool = postgresPool(schema, { max, application_name: schema }, port);
-      pool.on('connect', (client) => {
-        client.on('error', () => {});
-        for (const text of begin) void client.query(text);
-      });
-      return new Kysely({ dialect: new PostgresDialect({ pool }) });
-    };
-    const countWaits = async (db: Kysely<ContractTables>): Promise<number> => {
-      const { rows } = await sql<{ waits: number }>`select count(*) as waits from pg_stat_activity
-        where application_name = ${name} and wait_event_type = 'Lock'`.execute(db);
-      return Number(rows[0]?.waits);
-    };
-    return prepared(placeOf(name, open, countWaits, drop), postgres);
+    const remove = await makeSchemas(name);
+    const sessions = sql`select pid as id from pg_stat_activity where application_name = ${name}`;
+    return makePlace(postgres, {
+      remove,
+      open: ({ begin = [], max = 4, port }) => {
+        const pool = postgresPool(name, { max, application_name: name }, port);
+        pool.on('connect', (client) => {
+          client.on('error', () => {});
+          for (const text of begin) void client.query(text);
+        });
+        return new Kysely({ dialect: new PostgresDialect({ pool }) });
+      },
+      countWaits: async (db) => (await readId(sql`${sessions} and wait_event_type = 'Lock'`, db)).length,
+      idOf: async (db) => (await readId(sql`select pg_backend_pid() as id`, db))[0] ?? 0,
+      idsOf: (db) => readId(sessions, db),
+      endSession: (id) => `select pg_terminate_backend(${id})`,
+      lock: 'begin;lock table transition_lease in access exclusive mode',
+      unlock: 'commit',
+    });
   },
 };
 
@@ -131,27 +159,29 @@ export const mysqlServer: TestServer = {
   dialect: mysqlDialect,
   port: portOf(process.env['TEST_MYSQL_URL'], 3306),
   make: async (name) => {
-    const drop = await makeDatabases(name);
-    const open: Open = (database, { begin = [], max = 4, port }) => {
-      const pool = mysqlPool(database, { connectionLimit: max, ...(port !== undefined && { port }) });
-      pool.on('connection', (connection) => {
-        for (const text of begin) connection.query(text);
-      });
-      return new Kysely({ dialect: new MysqlDialect({ pool }) });
-    };
-    const countWaits = async (db: Kysely<ContractTables>): Promise<number> => {
-      const sessions = await sql<{
-        id: number;
-      }>`select id from information_schema.processlist where db = ${name}`.execute(db);
-      const query = async (text: string): Promise<readonly Row[]> =>
-        (await sql<Row>`${sql.raw(text)}`.execute(db)).rows;
-      const ids = sessions.rows.map(({ id }) => id);
-      const waiting = await lockWaits(query, ids);
-      return ids.filter((id) => waiting.has(id)).length;
-    };
-    return prepared(placeOf(name, open, countWaits, drop), mysql);
+    const remove = await makeDatabases(name);
+    const sessions = sql`select id from information_schema.processlist where db = ${name}`;
+    return makePlace(mysql, {
+      remove,
+      open: ({ begin = [], max = 4, port }) => {
+        const pool = mysqlPool(name, { connectionLimit: max, ...(port !== undefined && { port }) });
+        pool.on('connection', (connection) => {
+          for (const text of begin) connection.query(text);
+        });
+        return new Kysely({ dialect: new MysqlDialect({ pool }) });
+      },
+      countWaits: async (db) => {
+        const ids = await readId(sessions, db);
+        const query = async (text: string): Promise<readonly Row[]> =>
+          (await sql<Row>`${sql.raw(text)}`.execute(db)).rows;
+        const waiting = await lockWaits(query, ids);
+        return ids.filter((id) => waiting.has(id)).length;
+      },
+      idOf: async (db) => (await readId(sql`select connection_id() as id`, db))[0] ?? 0,
+      idsOf: (db) => readId(sessions, db),
+      endSession: (id) => `kill ${id}`,
+      lock: 'lock tables transition_lease write',
+      unlock: 'unlock tables',
+    });
   },
 };
-
-/** Both kinds. */
-export const servers: readonly TestServer[] = [postgresServer, mysqlServer];
