@@ -24,11 +24,13 @@ async function journal(yard: Yard): Promise<Record<string, unknown>[]> {
   const { rows } = await sql<Record<string, unknown>>`select * from transition_effect order by task_id, effect`.execute(
     yard.outside,
   );
-  return rows.map((row) =>
-    Object.fromEntries(
-      Object.entries(row).map(([name, value]) => [name, value instanceof Uint8Array ? String(value) : value]),
-    ),
-  );
+  // Drivers differ in how they spell a 64-bit integer, and bytes.
+  const plain = (name: string, value: unknown): unknown => {
+    if (value === null) return null;
+    if (['task_id', 'fencing_token', 'started_ms', 'applied_ms'].includes(name)) return Number(value);
+    return value instanceof Uint8Array ? new TextDecoder().decode(value) : value;
+  };
+  return rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plain(name, value)])));
 }
 
 /** An ownership with a journal, and a lease of it. */

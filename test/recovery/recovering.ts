@@ -289,6 +289,7 @@ export const killed: Proofs = {
       const run = recoverOnStartup(journalled(victim), { jobs: 'dead-only' });
       kills += await Promise.race<number>([run.then(() => 0), dead.then(() => 1)]);
       victim.kill();
+      await victim.db.destroy(); // as its death does: what it had open is rolled back
       const report = await ok(recoverOnStartup(journalled(yard.start(`heir ${at}`)), { jobs: 'dead-only' }));
       expect(report.transitions).toEqual(whole.transitions);
       expect(report.complete).toBe(true);
