@@ -21,7 +21,9 @@ const TYPES: Readonly<Record<ColumnType, string>> = Object.freeze({
 
 function column({ name, type, notNull }: ColumnShape): Fragment {
   const nullable = type === 'token' || type === 'stamp' ? '' : notNull ? ' not null' : ' null';
-  return sql`${sql.id(name)} ${sql.raw(TYPES[type])}${sql.raw(nullable)}`;
+  // Where sql_mode is lenient, a missing value becomes an empty one: no text that must be there is ever empty.
+  const check = type === 'text' && notNull ? sql` check (${sql.id(name)} <> '')` : sql``;
+  return sql`${sql.id(name)} ${sql.raw(TYPES[type])}${sql.raw(nullable)}${check}`;
 }
 
 const ID_TYPES: Readonly<Record<IdType, Fragment>> = Object.freeze({

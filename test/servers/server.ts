@@ -164,10 +164,7 @@ export const mysqlServer: TestServer = {
     return makePlace(mysql, {
       remove,
       open: ({ begin = [], max = 4, port }) => {
-        const pool = mysqlPool(name, { connectionLimit: max, ...(port !== undefined && { port }) });
-        pool.on('connection', (connection) => {
-          for (const text of begin) connection.query(text);
-        });
+        const pool = mysqlPool(name, { connectionLimit: max, ...(port !== undefined && { port }) }, begin);
         return new Kysely({ dialect: new MysqlDialect({ pool }) });
       },
       countWaits: async (db) => {

@@ -20,9 +20,13 @@ export function mysqlAddress(database?: string): ConnectionOptions {
   };
 }
 
-/** Opens a pool. */
-export function mysqlPool(database: string, options: PoolOptions = {}): Pool {
-  return createPool({ ...mysqlAddress(database), connectionLimit: 4, ...options });
+/** Opens a pool, each of whose sessions begins with some statements. */
+export function mysqlPool(database: string, options: PoolOptions = {}, begin: readonly string[] = []): Pool {
+  const pool = createPool({ ...mysqlAddress(database), connectionLimit: 4, ...options });
+  pool.on('connection', (connection) => {
+    for (const text of begin) connection.query(text);
+  });
+  return pool;
 }
 
 /** Makes the databases of a test, empty. */
@@ -37,7 +41,7 @@ export async function makeDatabases(...databases: readonly string[]): Promise<()
   return () => run(drop);
 }
 
-function mysqlBy(name: string, database: string, options: PoolOptions): ContractStore {
+function mysqlBy(name: string, database: string, options: PoolOptions, begin: readonly string[] = []): ContractStore {
   return {
     name,
     missing,
@@ -49,7 +53,7 @@ function mysqlBy(name: string, database: string, options: PoolOptions): Contract
       return {
         connect: (log) =>
           new Kysely<ContractTables>({
-            dialect: new MysqlDialect({ pool: mysqlPool(database, options) }),
+            dialect: new MysqlDialect({ pool: mysqlPool(database, options, begin) }),
             log: ({ query }) => log(query.sql),
           }),
         close: drop,
@@ -65,3 +69,11 @@ export const mysql = mysqlBy('MySQL by mysql2', 'contract', {});
 export const mysqlChangedRows = mysqlBy('MySQL by mysql2 without FOUND_ROWS', 'contract_changed', {
   flags: ['-FOUND_ROWS'],
 });
+
+/** The same in sessions that leave nothing as it comes. */
+export const mysqlElsewhere = mysqlBy(
+  'MySQL by mysql2, serializable, lenient and in another zone',
+  'contract_elsewhere',
+  {},
+  ["set time_zone = '-09:30', sql_mode = 'ANSI_QUOTES'", 'set session transaction isolation level serializable'],
+);

@@ -33,22 +33,34 @@ export async function makeSchemas(...schemas: readonly string[]): Promise<() => 
   return () => run(drop);
 }
 
+function postgresBy(name: string, schema: string, settings: string): ContractStore {
+  return {
+    name,
+    missing,
+    columns: postgresColumns,
+    utc: postgresUtc,
+    schema: `${schema}_other`,
+    open: async () => {
+      const drop = await makeSchemas(schema, `${schema}_other`);
+      const config = { max: 4, options: `-c search_path=${schema} ${settings}` };
+      return {
+        connect: (log) =>
+          new Kysely<ContractTables>({
+            dialect: new PostgresDialect({ pool: postgresPool(schema, config) }),
+            log: ({ query }) => log(query.sql),
+          }),
+        close: drop,
+      };
+    },
+  };
+}
+
 /** PostgreSQL by pg, each process with a pool of its own. */
-export const postgres: ContractStore = {
-  name: 'PostgreSQL by pg',
-  missing,
-  columns: postgresColumns,
-  utc: postgresUtc,
-  schema: 'contract_other',
-  open: async () => {
-    const drop = await makeSchemas('contract', 'contract_other');
-    return {
-      connect: (log) =>
-        new Kysely<ContractTables>({
-          dialect: new PostgresDialect({ pool: postgresPool('contract', { max: 4 }) }),
-          log: ({ query }) => log(query.sql),
-        }),
-      close: drop,
-    };
-  },
-};
+export const postgres = postgresBy('PostgreSQL by pg', 'contract', '');
+
+/** The same in sessions that leave nothing as it comes. */
+export const postgresElsewhere = postgresBy(
+  'PostgreSQL by pg, serializable and in another zone',
+  'contract_elsewhere',
+  '-c timezone=America/New_York -c default_transaction_isolation=serializable',
+);
