@@ -136,10 +136,17 @@ export function storeFailure(failure: Omit<StoreFailure, 'type' | 'message'>): S
   return frozen({ type: 'store-failure', message, ...failure });
 }
 
-/** One line of whatever was thrown: an error, a failure, anything. */
+/** One line of whatever was thrown: an error, a failure, anything; never the reason of a second error. */
 export function reasonOf(cause: unknown): string {
-  const told = typeof cause === 'object' && cause !== null && 'message' in cause ? cause.message : undefined;
-  return typeof told === 'string' ? told : shown(cause);
+  try {
+    if (typeof cause !== 'object' || cause === null || !('message' in cause)) return shown(cause);
+    // An error that gathers others, as of a refused connection, may have a code and no message.
+    const { message, code, name } = cause as Readonly<Record<'message' | 'code' | 'name', unknown>>;
+    const told = [message, code, name].find((part) => typeof part === 'string' && part.trim() !== '');
+    return typeof told === 'string' ? told.trim().replace(/\s*[\r\n]\s*/g, ' ') : shown(cause);
+  } catch {
+    return 'something that cannot be read';
+  }
 }
 
 /** The same as the end of a sentence. */

@@ -75,7 +75,7 @@ const UNREADABLE = judged('unknown', 'unreadable');
  * | pid of my host scope gone | dead, `process-gone` |
  * | that pid exists with another start mark | dead, `pid-reused` |
  * | that pid exists with the same start mark | live, `process-alive` |
- * | anything else | live, `unexpired`; unknown where even the expiry cannot be read |
+ * | anything else, a judge that throws included | live, `unexpired`; unknown where even the expiry cannot be read |
  */
 export function judge(holder: Holder, observation: Observation, liveness: Liveness): Judgement {
   const { nowMs } = observation;
@@ -85,7 +85,19 @@ export function judge(holder: Holder, observation: Observation, liveness: Livene
   if (nowMs >= expiresAtMs) return EXPIRED;
   if (expiresAtMs - nowMs > ttlMs) return observation.unchangedForMs >= ttlMs ? EXPIRED : CLOCK_SET_BACK;
   if (observation.registered === 'provisional') return UNEXPIRED;
-  return liveness.judge(holder, observation);
+  return ask(liveness, holder, observation);
+}
+
+const VERDICTS: readonly unknown[] = ['live', 'dead', 'unknown'] satisfies readonly Verdict[];
+
+/** A judge of the caller's that throws, or answers nonsense, is a probe that failed: it proves nothing. */
+function ask(liveness: Liveness, holder: Holder, observation: Observation): Judgement {
+  try {
+    const { verdict, reason } = liveness.judge(holder, observation);
+    return VERDICTS.includes(verdict) && typeof reason === 'string' ? judged(verdict, reason) : UNEXPIRED;
+  } catch {
+    return UNEXPIRED;
+  }
 }
 
 /** True if the row was written by the observer's own process: all four parts of the identity are equal. */

@@ -1,14 +1,16 @@
-import { err, ok, type Result } from 'neverthrow';
+import type { Result } from 'neverthrow';
 import type { Context } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { IdValue } from '../core/id.js';
 import { type Answer, execute } from '../sql/execute.js';
-import { demandInteger, readHolder } from '../sql/rows.js';
+import { demandInteger, readHolder, readRows } from '../sql/rows.js';
 import { type Judged, judgeHolder } from './judge-holder.js';
 
-function judgeRows(context: Context, { rows }: Answer): readonly Judged[] {
+function judgeRows(context: Context, answer: Answer): Result<readonly Judged[], StoreFailure> {
   const { taskIdType, runIdType } = context.settings;
-  return rows.map((row) => judgeHolder(context, readHolder(row, taskIdType, runIdType), demandInteger(row, 'now_ms')));
+  return readRows(context.session, answer, (row) =>
+    judgeHolder(context, readHolder(row, taskIdType, runIdType), demandInteger(row, 'now_ms')),
+  );
 }
 
 /** Reads and judges the holder of a task; `null` if it is free. */
@@ -16,7 +18,7 @@ export async function readJudged(context: Context, taskId: IdValue): Promise<Res
   const { session, leases } = context;
   const read = session.inTransaction ? leases.readLatestHolder : leases.readHolder;
   const answer = await execute(session, read({ taskId }));
-  return answer.map((given) => judgeRows(context, given)[0] ?? null);
+  return answer.andThen((given) => judgeRows(context, given)).map(([judged]) => judged ?? null);
 }
 
 /** Reads and judges the holders of many tasks; free ones are left out. */
@@ -27,12 +29,11 @@ export async function readJudgedOf(
   const { session, leases } = context;
   const read = session.inTransaction ? leases.readLatestHolders : leases.readHolders;
   const answer = await execute(session, read({ list: context.dialect.list(taskIds) }));
-  return answer.map((given) => judgeRows(context, given));
+  return answer.andThen((given) => judgeRows(context, given));
 }
 
 /** Reads and judges all holders, up to a limit, oldest acquisition first. */
 export async function readAllJudged(context: Context, limit: number): Promise<Result<readonly Judged[], StoreFailure>> {
   const answer = await execute(context.session, context.leases.readAll({ limit }));
-  if (answer.isErr()) return err(answer.error);
-  return ok(judgeRows(context, answer.value));
+  return answer.andThen((given) => judgeRows(context, given));
 }

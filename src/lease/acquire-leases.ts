@@ -59,7 +59,8 @@ export function acquireLeases<S extends Shape>(
 ): ResultAsync<AcquiredLeases<S>, NotGranting | StoreFailure> {
   const context = contextOf(ownership);
   if (!Array.isArray(requests)) throw new TypeError(`requests must be an array, got ${shown(requests)}`);
-  const checked = requests.map((request: LeaseRequest<Shape>) => checkLeaseRequest(context, request));
+  // A hole is a request as well, and none that can be granted.
+  const checked = Array.from(requests, (request: LeaseRequest<Shape>) => checkLeaseRequest(context, request));
   const tasks = new Set<IdValue>();
   for (const { taskId } of checked) {
     if (tasks.has(taskId)) throw new RangeError(`requests must name each task once, got ${shown(taskId)} twice`);
@@ -95,10 +96,12 @@ async function acquireAll(
     if (regimes[at] === 'off') outcomes.set(request.taskId, ok(grantUnguarded(context, request, 'off')));
   }
   const inOrder = requests.map(({ taskId }) => outcomes.get(taskId) ?? err(leaseContended(taskId)));
-  return ok({
-    acquired: inOrder.flatMap((outcome) => (outcome.isOk() ? [outcome.value] : [])),
-    busy: inOrder.flatMap((outcome) => (outcome.isErr() ? [outcome.error] : [])),
-  });
+  return ok(
+    Object.freeze({
+      acquired: Object.freeze(inOrder.flatMap((outcome) => (outcome.isOk() ? [outcome.value] : []))),
+      busy: Object.freeze(inOrder.flatMap((outcome) => (outcome.isErr() ? [outcome.error] : []))),
+    }),
+  );
 }
 
 /** Why one of the requests, and with it all, is not granted whatever the rows say. */

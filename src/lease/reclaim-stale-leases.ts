@@ -52,6 +52,8 @@ export function reclaimStaleLeases<S extends Shape>(
   options: ReclaimOptions<NoInfer<S>> = {},
 ): ResultAsync<ReclaimReport, StoreFailure> {
   const context = contextOf(ownership);
+  if (typeof options !== 'object' || options === null)
+    throw new TypeError(`options must be an object, got ${shown(options)}`);
   const { taskIds } = options;
   if (taskIds !== undefined) {
     if (!Array.isArray(taskIds)) throw new TypeError(`taskIds must be an array, got ${shown(taskIds)}`);
@@ -84,5 +86,11 @@ export async function reclaimStale(
     } else if (deleted.value) reclaimed.push(Object.freeze({ ...holder, ...judgement }));
     else kept.push(holder);
   }
-  return ok(Object.freeze({ reclaimed, kept, skipped }));
+  return ok(
+    Object.freeze({
+      reclaimed: Object.freeze(reclaimed),
+      kept: Object.freeze(kept),
+      skipped: Object.freeze(skipped),
+    }),
+  );
 }

@@ -57,7 +57,7 @@ async function releaseAll(
       outcomes.push(one.value.outcome);
     }
   }
-  return ok(outcomes);
+  return ok(Object.freeze(outcomes));
 }
 
 /** Deletes the rows of a chunk; those that were there are gone, the others are looked at one by one. */

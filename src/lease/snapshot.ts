@@ -72,7 +72,7 @@ async function take(context: Context): Promise<Result<Snapshot, StoreFailure>> {
     Object.freeze({
       mode,
       at: new Date(context.ports.clock.wallMs()).toISOString(),
-      leases: read.value.map((judged) => toSnapshot(context, judged)),
+      leases: Object.freeze(read.value.map((judged) => toSnapshot(context, judged))),
       impossibleQueued: impossible.value,
       unfinishedEffects: unfinished.value,
       counters: context.observer.counters(),

@@ -3,6 +3,7 @@ import { err, ok, type Result } from 'neverthrow';
 import { storeFailure } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { Classified } from '../dialect/dialect.js';
+import { Observer } from '../runtime/observer.js';
 import type { Session } from './session.js';
 
 /** One row as the driver gave it. */
@@ -92,10 +93,18 @@ export async function transact<T>(
   const once = (): Promise<Result<T, StoreFailure>> => beginAndEnd(session, work);
   for (let tries = 1; ; tries += 1) {
     const done = session.turnstile ? await session.turnstile.pass(once) : await once();
-    if (done.isOk() || !done.error.retryable || done.error.outcome === 'unknown' || tries >= MOST_TRIES) return done;
+    if (done.isOk()) return done;
+    const { kind, retryable, outcome, message } = done.error;
+    if (!retryable || outcome === 'unknown' || tries >= MOST_TRIES) {
+      session.observer.tell('store.failed', { kind, retryable, outcome, message });
+      return done;
+    }
     await pause(session, tries);
   }
 }
+
+/** A statement that fails in a transaction of our own is told when that is given up, and once. */
+const UNHEARD = new Observer(undefined);
 
 async function beginAndEnd<T>(
   session: Session,
@@ -104,7 +113,7 @@ async function beginAndEnd<T>(
   let worked: Result<T, StoreFailure> | undefined;
   try {
     return await session.database.transaction().execute(async (database) => {
-      worked = await work({ ...session, database, inTransaction: true, turnstile: undefined });
+      worked = await work({ ...session, database, inTransaction: true, turnstile: undefined, observer: UNHEARD });
       if (worked.isErr()) throw new Abandoned();
       return worked;
     });

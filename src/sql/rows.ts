@@ -1,7 +1,11 @@
+import { err, ok, type Result } from 'neverthrow';
+import { storeFailure } from '../core/fail.js';
+import type { StoreFailure } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
 import type { IdType, IdValue } from '../core/id.js';
 import { invariant } from '../core/invariant.js';
-import type { Row } from './execute.js';
+import type { Answer, Row } from './execute.js';
+import type { Session } from './session.js';
 
 /** An integer of the database, however the driver spells it; `null` where it is none or not exact. */
 export function readInteger(value: unknown): number | null {
@@ -57,4 +61,21 @@ export function readHolder(row: Row, taskIdType: IdType, runIdType: IdType): Hol
     ttlMs: readInteger(row['ttl_ms']),
     deadlineAtMs: readInteger(row['deadline_ms']),
   });
+}
+
+const UNREADABLE = Object.freeze({ kind: 'schema', retryable: false, outcome: 'not-applied' } as const);
+
+/** Reads the rows of an answer; one that no writer of this library ever wrote is a failure of the store. */
+export function readRows<T>(
+  { observer }: Session,
+  { rows }: Answer,
+  read: (row: Row) => T,
+): Result<readonly T[], StoreFailure> {
+  try {
+    return ok(rows.map(read));
+  } catch (cause) {
+    const failure = storeFailure({ ...UNREADABLE, cause });
+    observer.tell('store.failed', { ...UNREADABLE, message: failure.message });
+    return err(failure);
+  }
 }

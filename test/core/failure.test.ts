@@ -125,6 +125,21 @@ describe('a failure', () => {
   });
 });
 
+describe('the message of a cause', () => {
+  test.each([
+    ['two lines', new Error('first\n  second'), 'first second.'],
+    [
+      'a code alone, as of a refused connection',
+      Object.assign(new AggregateError([], ''), { code: 'ECONNREFUSED' }),
+      'ECONNREFUSED.',
+    ],
+    ['a name alone', new RangeError(''), 'RangeError.'],
+    ['blanks', '  ', '"  ".'],
+  ])('%s is one sentence', (_, given, sentence) => {
+    expect(fail.handlerFailed(given).message).toBe(`The handler threw: ${sentence}`);
+  });
+});
+
 describe('describeFailure', () => {
   test.each(failures)('%o: its message, and what to do', (failure, message, advice) => {
     expect(describeFailure(failure)).toBe(`${message} ${advice}`);

@@ -1,0 +1,114 @@
+import {
+  acquireLease,
+  acquireLeases,
+  inspectLease,
+  type Liveness,
+  reclaimStaleLeases,
+  releaseLeases,
+  shouldDefer,
+  snapshot,
+  updateStageCas,
+  withTransitionLease,
+} from 'transition-ownership';
+import { expect } from 'vitest';
+import { err, ok, type Proofs } from '../rig/proofs.js';
+
+const request = { taskId: 1, actor: 'monitor', stage: 'deploy-staging' } as const;
+const move = { taskId: 1, expected: 'deploy-staging', next: 'deploy' } as const;
+
+function throws(thrown: unknown): never {
+  throw thrown;
+}
+
+/** What throws at every touch. */
+const untouchable = new Proxy({}, { get: () => throws(new Error('get')), has: () => throws(new Error('has')) });
+const revoked = Proxy.revocable({}, {});
+revoked.revoke();
+
+/** Code and rows of others at their worst: page 1.11, every public function answers a result and never rejects. */
+export const hostile: Proofs = {
+  'withTransitionLease answers handler-failed and releases, whatever is thrown': async (rig) => {
+    const own = rig.start('a').own();
+    for (const thrown of [untouchable, revoked.proxy, undefined, null, '', new Error(''), Symbol('thrown')]) {
+      const failure = await err(withTransitionLease(own, request, () => throws(thrown)));
+      expect(failure.type).toBe('handler-failed');
+      expect(failure.message).toMatch(/^The handler threw: .+\.$/);
+      expect(rig.leases()).toEqual([]);
+    }
+  },
+
+  'a judge that throws, or answers nonsense, is a probe that failed: the lease lives until it expires': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    await ok(acquireLease(b.own(), request));
+    const judges = [() => throws(new Error('no judge')), () => undefined, () => ({ verdict: 'zombie', reason: 'x' })];
+    for (const judge of judges) {
+      const own = a.own({ liveness: { name: 'broken', judge } as unknown as Liveness });
+      const unexpired = { verdict: 'live', reason: 'unexpired' };
+      expect(await err(acquireLease(own, request))).toMatchObject({ type: 'lease-busy', ...unexpired });
+      expect(await ok(inspectLease(own, 1))).toMatchObject(unexpired);
+      expect(await ok(shouldDefer(own, 1))).toMatchObject({ defer: true, because: 'live-owner' });
+      expect((await ok(snapshot(own))).leases).toMatchObject([unexpired]);
+      expect((await ok(reclaimStaleLeases(own))).reclaimed).toEqual([]);
+    }
+    rig.time.freeze(30_000);
+    const own = a.own({ liveness: { name: 'broken', judge: () => throws(new Error('no judge')) } });
+    await ok(acquireLease(own, request));
+  },
+
+  'what a judge of your own answers besides its verdict and reason reaches nobody': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    await ok(acquireLease(b.own(), request));
+    const judge = () => ({ verdict: 'live', reason: 'unexpired', taskId: 99, holder: null }) as const;
+    const own = a.own({ liveness: { name: 'chatty', judge } });
+    expect((await ok(snapshot(own))).leases).toMatchObject([{ taskId: 1 }]);
+    expect(await ok(inspectLease(own, 1))).toMatchObject({ holder: { taskId: 1 } });
+  },
+
+  'a row that no writer of this library wrote is a store failure, told to the observer': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    rig.run(`insert into transition_lease (claim, task_id, owner, acquired_ms, expires_ms, ttl_ms)
+      values ('claim', 'no number', 'somebody', 1, 2, 1)`);
+    const failure = { type: 'store-failure', kind: 'schema', retryable: false };
+    expect(await err(snapshot(own))).toMatchObject(failure);
+    expect(await err(reclaimStaleLeases(own))).toMatchObject(failure);
+    expect(a.told('store.failed')).toMatchObject([{ kind: 'schema' }, { kind: 'schema' }]);
+  },
+
+  'a list that a verb answers is frozen': async (rig) => {
+    const own = rig.start('a').own();
+    await ok(acquireLease(own, request));
+    const asked = await ok(acquireLeases(own, [request, { ...request, taskId: 2 }]));
+    const { leases } = await ok(snapshot(own));
+    const { reclaimed, kept, skipped } = await ok(reclaimStaleLeases(own));
+    const released = await ok(releaseLeases(own, asked.acquired));
+    const lists = [asked, asked.acquired, asked.busy, leases, reclaimed, kept, skipped, released];
+    expect(lists.map((list) => Object.isFrozen(list))).toEqual(lists.map(() => true));
+  },
+
+  'a transaction of the library that cannot begin or commit is told to the observer, once': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    for (const [times, statement] of [/^begin/, /^commit/].entries()) {
+      const lease = await ok(acquireLease(own, request));
+      a.wire.fault(statement, 'strange');
+      expect(await err(updateStageCas(own, { ...move, lease, release: true }))).toMatchObject({
+        type: 'store-failure',
+      });
+      expect(a.told('store.failed')).toHaveLength(times + 1);
+      a.wire.mend();
+      rig.run('delete from transition_lease');
+    }
+  },
+
+  'a statement in a transaction of the library that succeeds at last is not told as failed': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    const lease = await ok(acquireLease(own, request));
+    a.wire.fault(/^update "tasks"/, 'busy', 2);
+    const moved = updateStageCas(own, { ...move, lease, release: true });
+    await rig.time.advance(1_000);
+    await ok(moved);
+    expect(a.told('store.failed')).toEqual([]);
+  },
+};
