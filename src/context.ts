@@ -1,5 +1,6 @@
 import type { Holder } from './core/holder.js';
 import type { IdType, IdValue } from './core/id.js';
+import { shown } from './core/shown.js';
 import type { StageMap } from './core/stages.js';
 import type { Timing } from './core/timing.js';
 import type { Liveness } from './core/verdict.js';
@@ -98,7 +99,9 @@ export function carry(context: Context): ContextCarrier {
 export function contextOf(ownership: ContextCarrier): Context {
   const context = (ownership as Partial<ContextCarrier> | null | undefined)?.[CONTEXT];
   if (context === undefined)
-    throw new TypeError('the first argument must be an ownership made by createTransitionOwnership');
+    throw new TypeError(
+      `the first argument must be an ownership made by createTransitionOwnership, got ${shown(ownership)}`,
+    );
   context.keeper.glance();
   return context;
 }

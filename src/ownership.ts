@@ -85,15 +85,16 @@ function present(context: Context): TransitionOwnership<never> {
 
 /** A handle of the caller's without plugins, which would rename the library's columns. */
 function bare(handle: object): Database {
-  const { withoutPlugins } = handle as Partial<Database>;
+  const { withoutPlugins } = (handle ?? {}) as Partial<Database>;
   if (typeof withoutPlugins !== 'function') throw new TypeError(`db must be a Kysely, got ${shown(handle)}`);
   return withoutPlugins.call(handle);
 }
 
 function sessionOn(base: Omit<Session, 'database' | 'inTransaction' | 'turnstile'>, handle: CallersHandle): Session {
+  const database = bare(handle);
   const inTransaction = handle.isTransaction;
   const turnstile = base.dialect.oneConnection && !inTransaction ? turnstileOf(handle) : undefined;
-  return Object.freeze({ ...base, database: bare(handle), inTransaction, turnstile });
+  return Object.freeze({ ...base, database, inTransaction, turnstile });
 }
 
 function compose(options: Untyped): Context {

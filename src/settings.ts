@@ -67,16 +67,22 @@ export function checkSettings(
   checkOneOf('lease.runIdType', runIdType, ID_TYPES);
   const format = timeFormat ?? dialect.timeFormat;
   checkOneOf('timeFormat', format, TIME_FORMATS);
-  if (schema === undefined && table === tasks.table)
-    throw new RangeError(`lease.table must not be tasks.table, got ${shown(table)} for both`);
   const { ttlMs = DEFAULT_TIMING.ttlMs, renewEveryMs = DEFAULT_TIMING.renewEveryMs } = lease;
   const { maxHoldMs = DEFAULT_TIMING.maxHoldMs } = lease;
   const timing = Object.freeze({ ttlMs, renewEveryMs, maxHoldMs });
   checkTiming(timing);
-  if (liveness !== undefined && typeof liveness.judge !== 'function') {
+  if (liveness !== undefined && typeof (liveness as Partial<Liveness> | null)?.judge !== 'function') {
     throw new TypeError(`liveness must have a function judge, got ${shown(liveness)}`);
   }
   const leaseTable = Object.freeze({ schema, table });
+  const effectTable = effects === undefined ? undefined : checkEffects(effects, leaseTable);
+  const checkedJobs = jobs === undefined ? undefined : checkJobs(jobs);
+  checkOwnTable('lease.table', leaseTable, { 'tasks.table': tasks.table, 'jobs.table': checkedJobs?.table });
+  checkOwnTable('effects.table', effectTable, {
+    'lease.table': nameOf(leaseTable),
+    'tasks.table': tasks.table,
+    'jobs.table': checkedJobs?.table,
+  });
   return Object.freeze({
     timing,
     taskIdType,
@@ -85,8 +91,8 @@ export function checkSettings(
     liveness: liveness ?? processAndHeartbeat(),
     transitions: tasks.transitions,
     leaseTable,
-    effectTable: effects === undefined ? undefined : checkEffects(effects, leaseTable),
-    jobs: jobs === undefined ? undefined : checkJobs(jobs),
+    effectTable,
+    jobs: checkedJobs,
     tasksTable: tasks.table,
     updatedAtColumn: tasks.updatedAt,
     idColumn: tasks.id,
@@ -110,8 +116,23 @@ function checkEffects(
   const { table = 'transition_effect', schema = lease.schema } = effects;
   checkOwnName('effects.table', table);
   if (schema !== undefined) checkOwnName('effects.schema', schema);
-  if (table === lease.table && schema === lease.schema) {
-    throw new RangeError(`effects.table must not be lease.table, got ${shown(table)} for both`);
-  }
   return Object.freeze({ schema, table });
+}
+
+function nameOf({ schema, table }: Settings['leaseTable']): string {
+  return schema === undefined ? table : `${schema}.${table}`;
+}
+
+/** Refuses a table of the library's own that is another's; some databases take names in capitals for the same. */
+function checkOwnTable(
+  name: string,
+  own: Settings['leaseTable'] | undefined,
+  others: Readonly<Record<string, string | undefined>>,
+): void {
+  if (own === undefined) return;
+  const table = nameOf(own);
+  for (const [otherName, other] of Object.entries(others)) {
+    if (table.toLowerCase() === other?.toLowerCase())
+      throw new RangeError(`${name} must not be ${otherName}, got ${shown(table)} and ${shown(other)}`);
+  }
 }

@@ -3,6 +3,7 @@ import type { Context } from '../context.js';
 import { checkDuration } from '../core/duration.js';
 import { jsonId } from '../core/event.js';
 import { notGranting } from '../core/fail.js';
+import { shown } from '../core/shown.js';
 import type { CloseOptions, CloseReport } from '../transition-ownership.js';
 
 const DEFAULT_DEADLINE_MS = 10_000;
@@ -12,7 +13,10 @@ const ends = new WeakMap<Context, Promise<Result<CloseReport, never>>>();
 
 /** Makes the function that closes an ownership, once. */
 export function closer({ root }: Context): (options?: CloseOptions) => ResultAsync<CloseReport, never> {
-  return ({ deadlineMs = DEFAULT_DEADLINE_MS } = {}) => {
+  return (options = {}) => {
+    if (typeof options !== 'object' || options === null)
+      throw new TypeError(`options must be an object, got ${shown(options)}`);
+    const { deadlineMs = DEFAULT_DEADLINE_MS } = options;
     checkDuration('deadlineMs', deadlineMs, 0);
     const end = ends.get(root) ?? close(root, deadlineMs);
     ends.set(root, end);

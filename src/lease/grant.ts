@@ -71,7 +71,7 @@ export function grant(context: Context, { request, claim, entry }: Pending, row:
 
 /** Makes a lease without a row. */
 export function grantUnguarded(context: Context, request: CheckedRequest, because: 'off' | 'store-failed'): Lease {
-  const { taskId, actor, stage, runId, ttlMs, maxHoldMs, signal } = request;
+  const { taskId, actor, stage, runId, ttlMs, maxHoldMs } = request;
   const claim = context.ports.randomness.claim();
   const acquiredAtMs = context.ports.clock.wallMs();
   const told = {
@@ -85,7 +85,15 @@ export function grantUnguarded(context: Context, request: CheckedRequest, becaus
   const times = { expiresAtMs: acquiredAtMs + ttlMs, deadlineAtMs: acquiredAtMs + maxHoldMs };
   const lease: LeaseHandle = new LeaseHandle(
     { ...facts, ...times },
-    { guarded: false, because, home: context.root, released: false, signal, dispose: () => release(context, lease) },
+    {
+      guarded: false,
+      because,
+      context: request.context,
+      home: context.root,
+      released: false,
+      signal: request.signal,
+      dispose: () => release(context, lease),
+    },
   );
   return Object.freeze(lease);
 }

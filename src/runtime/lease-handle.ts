@@ -1,5 +1,6 @@
 import type { IdValue } from '../core/id.js';
 import type { Lease } from '../core/lease.js';
+import { shown } from '../core/shown.js';
 import type { Holding } from './holding.js';
 
 const SECRET = Symbol.for('transition-ownership.lease');
@@ -17,6 +18,8 @@ export type LeaseSecret =
   | (Common & {
       readonly guarded: false;
       readonly because: 'off' | 'store-failed';
+      /** What the request for it told `scope`. */
+      readonly context: unknown;
       released: boolean;
       signal: AbortSignal | undefined;
     });
@@ -67,7 +70,7 @@ export class LeaseHandle implements Lease {
 /** What a lease carries; throws `TypeError` for anything but a lease of the given home. */
 export function secretOf(lease: Pick<Lease, 'taskId'>, home: object): LeaseSecret {
   const secret = (lease as { readonly [SECRET]?: LeaseSecret } | null | undefined)?.[SECRET];
-  if (secret === undefined) throw new TypeError('lease must be a lease that this library granted');
+  if (secret === undefined) throw new TypeError(`lease must be a lease that this library granted, got ${shown(lease)}`);
   if (secret.home !== home) throw new TypeError('lease must be a lease of this ownership, not of another one');
   return secret;
 }

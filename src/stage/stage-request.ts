@@ -3,6 +3,7 @@ import { checkId, checkText, type IdValue } from '../core/id.js';
 import type { Lease } from '../core/lease.js';
 import { shown } from '../core/shown.js';
 import { secretOf } from '../runtime/lease-handle.js';
+import { isExpression } from '../sql/callers-parts.js';
 import type { ExtraColumns } from '../sql/task-statements.js';
 
 /** A stage write after its check. */
@@ -53,9 +54,16 @@ function checkFlag(name: string, value: unknown): boolean {
 
 function checkSet({ settings }: Context, set: unknown): asserts set is ExtraColumns {
   if (typeof set !== 'object' || set === null) throw new TypeError(`set must be an object, got ${shown(set)}`);
+  if (Symbol.iterator in set) throw new TypeError(`set must be an object of columns, got ${shown(set)}`);
+  // Some databases take names in capitals for the same column, and the later of two for the one that counts.
+  const kept = [settings.idColumn, settings.stageColumn].map((column) => column.toLowerCase());
   for (const [column, value] of Object.entries(set)) {
     if (value === undefined) throw new TypeError(`set.${column} is undefined: leave it out, or write null`);
-    if (column === settings.idColumn || column === settings.stageColumn) {
+    if (typeof value === 'function' || isExpression(value)) {
+      const got = typeof value === 'function' ? 'a function' : 'an expression';
+      throw new TypeError(`set.${column} must be a value, got ${got}`);
+    }
+    if (kept.includes(column.toLowerCase())) {
       throw new TypeError(
         `set must not have the column ${shown(column)}: the stage goes in next, the id never changes`,
       );

@@ -77,7 +77,9 @@ export async function writeStage(
     secret.holding.check();
     return writeFenced(context, request, secret.holding);
   }
-  const written = await writeUnfenced(context, request);
+  // A lease outside the scope stays there: what its request told is told again.
+  const asked = secret === undefined || request.context !== undefined ? request.context : secret.context;
+  const written = await writeUnfenced(context, { ...request, context: asked });
   if (secret !== undefined && request.release && written.isOk()) secret.released = true;
   return written;
 }

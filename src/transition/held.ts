@@ -49,6 +49,8 @@ class HeldHandle extends LeaseHandle implements Held {
       return new ResultAsync(ensure(context, lease, ms));
     };
     this.updateStage = (next, write = {}) => {
+      if (typeof write !== 'object' || write === null)
+        throw new TypeError(`write must be an object, got ${shown(write)}`);
       const { expected = lease.stage } = write;
       if (expected === undefined) {
         throw new TypeError(`expected is missing: the lease on task ${shown(lease.taskId)} named no stage`);

@@ -3,6 +3,7 @@ import { type Context, contextOf } from '../context.js';
 import { handlerFailed, withValue } from '../core/fail.js';
 import type { HandlerFailed, LeaseBusy, LeaseLost, NotGranting, StoreFailure } from '../core/failure.js';
 import type { Lease } from '../core/lease.js';
+import { shown } from '../core/shown.js';
 import { rowMissing } from '../evidence/row-missing.js';
 import { acquire } from '../lease/acquire-lease.js';
 import { type CheckedRequest, checkLeaseRequest, type LeaseRequest } from '../lease/lease-request.js';
@@ -71,7 +72,7 @@ export function withTransitionLease<S extends Shape, R>(
     throw new TypeError('withTransitionLease needs the ownership itself, not one made by using(trx)');
   }
   const checked = checkLeaseRequest(context, request);
-  if (typeof handler !== 'function') throw new TypeError('handler must be a function');
+  if (typeof handler !== 'function') throw new TypeError(`handler must be a function, got ${shown(handler)}`);
   const run = underWay(context.running, runHeld(context, checked, handler as unknown as (held: Held) => unknown));
   return new ResultAsync(run) as ResultAsync<HandledValue<R>, TransitionFailure<R>>;
 }

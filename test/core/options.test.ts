@@ -7,10 +7,13 @@ import {
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  sql,
 } from 'kysely';
 import {
   acquireLease,
   acquireLeases,
+  type CallersHandle,
+  type CloseOptions,
   createTransitionOwnership,
   forceReleaseLease,
   inspectLease,
@@ -45,6 +48,16 @@ const db = new Kysely<Tables>({
   },
 });
 const tasks = { table: 'tasks', id: 'id', stage: 'stage' } as const;
+const jobs = {
+  table: 'jobs',
+  id: 'id',
+  taskId: 'task_id',
+  status: 'status',
+  runId: 'run_id',
+  pid: 'pid',
+  startedAt: 'started_at',
+  statuses: { queued: 'queued', running: 'running', failed: 'failed' },
+};
 const usual = { db, tasks };
 const untyped = createTransitionOwnership as unknown as (options: unknown) => unknown;
 
@@ -117,7 +130,7 @@ describe('createTransitionOwnership', () => {
       'the table of the tasks',
       { ...usual, lease: { table: 'tasks' } },
       RangeError,
-      'lease.table must not be tasks.table, got "tasks" for both',
+      'lease.table must not be tasks.table, got "tasks" and "tasks"',
     ],
     [
       'a hostile table',
@@ -125,6 +138,45 @@ describe('createTransitionOwnership', () => {
       RangeError,
       'got "x\\"; drop table job; --"',
     ],
+    [
+      'a lease table that is the table of tasks, spelled otherwise',
+      { ...usual, lease: { table: 'TASKS' } },
+      RangeError,
+      'lease.table must not be tasks.table, got "TASKS" and "tasks"',
+    ],
+    [
+      'a journal that is the table of tasks',
+      { ...usual, effects: { table: 'tasks' } },
+      RangeError,
+      'effects.table must not be tasks.table, got "tasks" and "tasks"',
+    ],
+    [
+      'a journal that is the lease table, spelled otherwise',
+      { ...usual, effects: { table: 'Transition_Lease' } },
+      RangeError,
+      'effects.table must not be lease.table, got "Transition_Lease" and "transition_lease"',
+    ],
+    [
+      'a lease table that is the table of jobs',
+      { ...usual, jobs, lease: { table: 'Jobs' } },
+      RangeError,
+      'lease.table must not be jobs.table, got "Jobs" and "jobs"',
+    ],
+    [
+      'a journal that is the table of jobs',
+      { ...usual, jobs, effects: { table: 'jobs' } },
+      RangeError,
+      'effects.table must not be jobs.table, got "jobs" and "jobs"',
+    ],
+    ['a table of null', { ...usual, lease: { table: null } }, TypeError, 'lease.table must be a string, got null'],
+    [
+      'a table in a list',
+      { ...usual, lease: { table: ['t'] } },
+      TypeError,
+      'lease.table must be a string, got an array',
+    ],
+    ['a schema of null', { ...usual, lease: { schema: null } }, TypeError, 'lease.schema must be a string, got null'],
+    ['a liveness of null', { ...usual, liveness: null }, TypeError, 'liveness must have a function judge, got null'],
     ['an empty table', { ...usual, lease: { table: '' } }, RangeError, 'lease.table must be a letter or underscore'],
     ['a dotted table', { ...usual, lease: { table: 'a.b' } }, RangeError, 'lease.table must be a letter or underscore'],
     [
@@ -139,12 +191,7 @@ describe('createTransitionOwnership', () => {
       RangeError,
       'lease.schema must be a letter or underscore',
     ],
-    [
-      'a table that is no text',
-      { ...usual, lease: { table: 7 } },
-      RangeError,
-      'lease.table must be a letter or underscore',
-    ],
+    ['a table that is no text', { ...usual, lease: { table: 7 } }, TypeError, 'lease.table must be a string, got 7'],
     [
       'an unknown kind of task id',
       { ...usual, lease: { taskIdType: 'uuid' } },
@@ -478,7 +525,77 @@ describe('a verb refuses before any statement, and changes nothing:', () => {
       TypeError,
       'lease must be a lease that this library granted',
     ],
-    ['a handler that is none', verb(withTransitionLease), [own, request, 'x'], TypeError, 'handler must be a function'],
+    [
+      'columns in a list',
+      verb(updateStageCas),
+      [own, { ...move, set: ['x'] }],
+      TypeError,
+      'set must be an object of columns, got an array',
+    ],
+    [
+      'columns in a map',
+      verb(updateStageCas),
+      [own, { ...move, set: new Map([['updated_at', null]]) }],
+      TypeError,
+      'set must be an object of columns, got an object',
+    ],
+    [
+      'the stage spelled otherwise, which two databases take for the same',
+      verb(updateStageCas),
+      [own, { ...move, set: { STAGE: 'c' } }],
+      TypeError,
+      'set must not have the column "STAGE"',
+    ],
+    [
+      'the id spelled otherwise',
+      verb(updateStageCas),
+      [own, { ...move, set: { Id: 2 } }],
+      TypeError,
+      'set must not have the column "Id"',
+    ],
+    [
+      'an expression for a column',
+      verb(updateStageCas),
+      [own, { ...move, set: { updated_at: sql`now()` } }],
+      TypeError,
+      'set.updated_at must be a value, got an expression',
+    ],
+    [
+      'a function for a column',
+      verb(updateStageCas),
+      [own, { ...move, set: { updated_at: () => 'now' } }],
+      TypeError,
+      'set.updated_at must be a value, got a function',
+    ],
+    ['options that are none', verb(reclaimStaleLeases), [own, null], TypeError, 'options must be an object, got null'],
+    [
+      'requests with a hole',
+      verb(acquireLeases),
+      [own, new Array(1)],
+      TypeError,
+      'request must be an object, got undefined',
+    ],
+    [
+      'a handler that is none',
+      verb(withTransitionLease),
+      [own, request, 'x'],
+      TypeError,
+      'handler must be a function, got "x"',
+    ],
+    [
+      'close with options that are none',
+      (options) => own.close(options as CloseOptions),
+      [null],
+      TypeError,
+      'options must be an object, got null',
+    ],
+    [
+      'using nothing',
+      (handle) => own.using(handle as CallersHandle),
+      [undefined],
+      TypeError,
+      'db must be a Kysely, got undefined',
+    ],
   ])('%s', (_, call, given, kind, message) => {
     let thrown: unknown;
     try {

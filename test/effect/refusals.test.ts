@@ -51,7 +51,7 @@ test('runEffect refuses a transaction, a lease of another ownership, and what is
     new TypeError('lease must be a lease of this ownership, not of another one'),
   );
   expect(() => runEffect(own, { ...lease }, outside.merging())).toThrow(
-    new TypeError('lease must be a lease that this library granted'),
+    new TypeError('lease must be a lease that this library granted, got an object'),
   );
   expect(outside.applied).toEqual([]);
 });
@@ -127,6 +127,6 @@ test('createTransitionOwnership refuses a journal that could not be', async () =
   expect(make({ table: 'x'.repeat(64) })).toThrow(RangeError);
   expect(make({ schema: 'a.b' })).toThrow(RangeError);
   expect(make({ table: 'transition_lease' })).toThrow(
-    new RangeError('effects.table must not be lease.table, got "transition_lease" for both'),
+    new RangeError('effects.table must not be lease.table, got "transition_lease" and "transition_lease"'),
   );
 });

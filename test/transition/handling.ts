@@ -245,6 +245,17 @@ export const handling: Proofs = {
     expect(a.wire.sent).toEqual([]);
   },
 
+  'updateStage of a lease outside the scope is outside it too: scope is told the context of the request': async (
+    rig,
+  ) => {
+    const own = rig.start('a').own({ scope: ({ context }) => context !== 'other' });
+    rig.run("update tasks set stage = 'done' where id = 1");
+    const outside = { ...request, stage: 'deploy-staging', context: 'other' } as const;
+    expect(await ok(withTransitionLease(own, outside, (held) => held.updateStage('deploy')))).toMatchObject({
+      to: 'deploy',
+    });
+  },
+
   'two handlers of one task run one after the other, never at once': async (rig) => {
     const own = rig.start('a').own();
     let running = 0;
