@@ -5,6 +5,7 @@ import BetterSqlite3 from 'better-sqlite3';
 import { Kysely, type KyselyPlugin, SqliteDialect, sql } from 'kysely';
 import {
   type ClaimRegistry,
+  type Clock,
   createTransitionOwnership,
   type Dialect,
   type EffectsOption,
@@ -15,6 +16,8 @@ import {
   type OwnershipEvent,
   type ProcessIdentity,
   type ProcessSighting,
+  type ProcessTable,
+  type Randomness,
 } from 'transition-ownership';
 import { gatedDialect } from '../../src/testing/store/gated-dialect.js';
 import { cachedStatements } from '../../src/testing/store/sqlite-handle.js';
@@ -38,6 +41,15 @@ export interface ProcessOptions extends Partial<ProcessIdentity> {
   readonly plugins?: KyselyPlugin[];
 }
 
+/** What a process of a test sees of the world. */
+export interface TestPorts {
+  readonly identity: ProcessIdentity;
+  readonly registry: ClaimRegistry;
+  readonly clock: Clock;
+  readonly processes: ProcessTable;
+  readonly randomness: Randomness;
+}
+
 /** What an ownership of a test has that others have not. */
 export interface OwnershipOverrides {
   readonly lease?: LeaseOption<'integer', 'integer'>;
@@ -59,7 +71,7 @@ export class TestProcess implements AsyncDisposable {
   readonly events: OwnershipEvent[] = [];
   readonly identity: ProcessIdentity;
   readonly registry: ClaimRegistry = new Map();
-  readonly ports;
+  readonly ports: TestPorts;
   readonly dialect: Dialect | undefined;
   /** How much of its jitter the keeper uses: 0 renews exactly at its interval. */
   chance = 0;
@@ -82,7 +94,7 @@ export class TestProcess implements AsyncDisposable {
     };
     rig.sights.set(this.identity.pid, { state: 'exists', start: this.identity.start });
     let claims = 0;
-    this.ports = {
+    const ports: TestPorts = {
       identity: this.identity,
       registry: this.registry,
       clock: rig.time.clock(name),
@@ -95,6 +107,7 @@ export class TestProcess implements AsyncDisposable {
         fraction: () => this.chance,
       },
     };
+    this.ports = { ...ports, ...rig.options.seams?.(ports) };
   }
 
   /** Makes an ownership of this process. */
@@ -142,6 +155,8 @@ export interface RigOptions {
   readonly dialect?: Dialect;
   /** Rewrites the text of each statement of every process that rewrites none. */
   readonly mutate?: (text: string) => string;
+  /** Replaces what the processes see of the world: how a guard is taken away. */
+  readonly seams?: (ports: TestPorts) => Partial<TestPorts>;
 }
 
 /** One SQLite file in a folder of its own, with processes around it and time in our hands. */

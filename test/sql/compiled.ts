@@ -12,6 +12,8 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import { type Dialect, type IdType, mysqlDialect, postgresDialect, sqliteDialect } from 'transition-ownership';
+import { assigned, matched } from '../../src/sql/callers-parts.js';
+import { jobStatements } from '../../src/sql/job-statements.js';
 import { leaseStatements } from '../../src/sql/lease-statements.js';
 import { createTable, type OwnTable, readColumns, rebuildTable } from '../../src/sql/schema-statements.js';
 import type { Database } from '../../src/sql/statement.js';
@@ -116,4 +118,63 @@ export function schema(dialect: Dialect, database: Database): Statements {
     upgrade: rebuildTable(database, dialect, table, new Set(LEASE_ALWAYS)),
     unlock: schemaLock.leave(named).map((fragment) => fragment.compile(database)),
   };
+}
+
+const run = { jobId: 1, taskId: null, runId: 7, pid: 77, started: 'started', startedAt: null };
+
+/** Every statement on jobs. */
+export function jobs(dialect: Dialect, database: Database, idType: IdType = 'integer', isHostile = false): Statements {
+  const name = (plain: string): string => (isHostile ? `${plain} "\`\\ '` : plain);
+  const names = {
+    table: name('jobs'),
+    id: name('id'),
+    taskId: name('task_id'),
+    status: name('status'),
+    runId: name('run_id'),
+    pid: name('pid'),
+    startedAt: name('started_at'),
+    finishedAt: name('finished_at'),
+    availableAt: name('available_at'),
+    host: name('host'),
+    pidStart: name('pid_start'),
+    alsoClear: [name('worker_id')],
+    statuses: { queued: name('queued'), running: name('running'), failed: name('failed') },
+  };
+  const types = { idType, taskIdType: idType, runIdType: idType, timeFormat: dialect.timeFormat };
+  const statements = jobStatements(database, dialect, names, types);
+  const claim = {
+    where: matched({ [name('kind')]: 'kind', [name('note')]: null }),
+    orderBy: [{ column: name('priority'), direction: 'desc' }],
+    set: assigned({ [name('worker_id')]: 'worker' }),
+  } as const;
+  const { queued, running, failed } = names.statuses;
+  const move = { job: run, from: running, to: queued, set: assigned({}) };
+  const reset = { jobIds: [1, 2], from: running, expected: { runId: 7, pid: 77 }, set: assigned({}) };
+  const given = {
+    claim: statements.claim(claim),
+    pick: statements.pick(claim),
+    take: statements.take(claim, 1),
+    move: statements.move(move),
+    'move elsewhere': statements.move({ ...move, to: failed }),
+    lockSeen: statements.lockSeen(move),
+    moveLocked: statements.moveLocked(move),
+    reset: statements.reset(reset),
+    lock: statements.lock(reset),
+    resetLocked: statements.resetLocked(reset),
+    ...Object.fromEntries(
+      (
+        [
+          'read',
+          'stamp',
+          'readStamp',
+          'firstRunning',
+          'nextRunning',
+          'firstQueued',
+          'nextQueued',
+          'countImpossible',
+        ] as const
+      ).map((of) => [of, statements[of](parameters as never)]),
+    ),
+  };
+  return Object.fromEntries(Object.entries(given).map(([of, statement]) => [of, [statement]]));
 }

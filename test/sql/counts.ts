@@ -22,7 +22,7 @@ async function kinds<T, E>(
   work: () => PromiseLike<Result<T, E>> | Promise<T>,
 ): Promise<string[]> {
   const from = wire.sent.length;
-  await work();
+  void (await work());
   return wire.sent.slice(from).map(({ sql }) => sql.split(' ', 1)[0] ?? '');
 }
 

@@ -3,7 +3,7 @@ import type { Dialect } from 'transition-ownership';
 import { describe, expect, test } from 'vitest';
 import { leaseStatements } from '../../src/sql/lease-statements.js';
 import type { Database } from '../../src/sql/statement.js';
-import { databases, leases, type Statements, schema, stages } from './compiled.js';
+import { databases, jobs, leases, type Statements, schema, stages } from './compiled.js';
 
 /** The statements of all databases, side by side. */
 function sideBySide(of: (dialect: Dialect, database: Database) => Statements): string {
@@ -42,6 +42,15 @@ describe('the statements, three databases side by side', () => {
   test('on stages of text ids in hostile columns, every name quoted', async () => {
     const text = sideBySide((dialect, database) => stages(dialect, database, 'text', true));
     await expect(text).toMatchFileSnapshot('golden/stages-of-hostile-names.sql');
+  });
+
+  test('on jobs', async () => {
+    await expect(sideBySide((dialect, database) => jobs(dialect, database))).toMatchFileSnapshot('golden/jobs.sql');
+  });
+
+  test('on jobs of text ids in hostile columns, every name quoted', async () => {
+    const text = sideBySide((dialect, database) => jobs(dialect, database, 'text', true));
+    await expect(text).toMatchFileSnapshot('golden/jobs-of-hostile-names.sql');
   });
 
   test('on the schema', async () => {

@@ -240,13 +240,18 @@ export const unfenced: Proofs = {
     rig.run('drop table tasks');
     rig.run('create table tasks (id text collate nocase, stage text, updated_at text, note text)');
     rig.run("insert into tasks values ('a', 'draft', null, null)");
-    const own = createTransitionOwnership({
-      db: a.db as unknown as Kysely<{ tasks: { id: string; stage: string; updated_at: string } }>,
-      tasks,
-      lease: { table: 'text_lease', taskIdType: 'text' },
-      ...a.ports,
-      ...(a.dialect && { dialect: a.dialect }),
-    });
+    rig.run('drop table transition_lease');
+    const [own, off] = (['on', 'off'] as const).map((mode) =>
+      createTransitionOwnership({
+        db: a.db as unknown as Kysely<{ tasks: { id: string; stage: string; updated_at: string } }>,
+        tasks,
+        lease: { taskIdType: 'text' },
+        mode,
+        ...a.ports,
+        ...(a.dialect && { dialect: a.dialect }),
+      }),
+    );
+    if (own === undefined || off === undefined) throw new Error('there are two');
     await ok(ensureSchema(own));
     const lease = await ok(acquireLease(own, { taskId: 'A', actor: 'monitor' }));
     const printing = { taskId: 'A', expected: 'draft', next: 'printed' };
@@ -256,7 +261,8 @@ export const unfenced: Proofs = {
     ])
       expect(await err(updateStageCas(own, request))).toMatchObject({ type: 'task-not-found' });
     await ok(releaseLease(own, lease));
-    expect(await err(updateStageCas(own, printing))).toMatchObject({ type: 'task-not-found' });
+    for (const ownership of [own, off])
+      expect(await err(updateStageCas(ownership, printing))).toMatchObject({ type: 'task-not-found' });
     expect(rig.read('select stage from tasks')).toEqual([{ stage: 'draft' }]);
     await ok(updateStageCas(own, { ...printing, taskId: 'a' }));
   },

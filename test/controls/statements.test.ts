@@ -1,0 +1,252 @@
+import { sqliteDialect } from 'transition-ownership';
+import { describe, expect, test } from 'vitest';
+import { acquisition } from '../lease/acquisition.js';
+import { keeping } from '../lease/keeping.js';
+import { many } from '../lease/many.js';
+import { operation } from '../lease/operation.js';
+import { release } from '../lease/release.js';
+import { counts } from '../sql/counts.js';
+import { plans } from '../sql/plans.js';
+import { fenced } from '../stage/fenced.js';
+import { unfenced } from '../stage/unfenced.js';
+import { regime } from '../transition/regime.js';
+import { by, type Control, isKept } from './control.js';
+import { allMutants } from './mutants.js';
+
+/** For each way to break a statement of our own, the promise that is not kept then. */
+const controls: Readonly<Record<string, Control>> = {
+  'insert: the greater for min(': by(
+    acquisition,
+    'acquireLease takes a free task, and its row says who holds it since when and for how long',
+  ),
+  'insert: minus for +': by(
+    acquisition,
+    'acquireLease takes a free task, and its row says who holds it since when and for how long',
+  ),
+  'insert: minus for + (2)': by(
+    acquisition,
+    'acquireLease takes a free task, and its row says who holds it since when and for how long',
+  ),
+  'insert: without on conflict ("task_id") do nothing': by(
+    acquisition,
+    'acquireLease takes no task twice: the second asks in vain and learns who holds it, and why that counts',
+  ),
+  'insert: without returning …': by(counts, 'one statement takes a free lease, and one gives it back'),
+  'insertMany: the greater for min(': by(many, 'acquireLeases writes the same rows as acquireLease'),
+  'insertMany: minus for +': by(many, 'acquireLeases writes the same rows as acquireLease'),
+  'insertMany: minus for + (2)': by(many, 'acquireLeases writes the same rows as acquireLease'),
+  'insertMany: upside down order by given.position': by(
+    many,
+    'acquireLeases takes what is free, tells what is not, each in the order of its request',
+  ),
+  'insertMany: without on conflict ("task_id") do nothing': by(
+    many,
+    'acquireLeases takes what is free, tells what is not, each in the order of its request',
+  ),
+  'insertMany: without returning …': by(
+    counts,
+    'one statement takes two hundred leases, one renews them, and one gives them back',
+  ),
+  'readHolder: without "task_id" = ?': by(
+    operation,
+    'inspectLease tells a free task from a held one, and changes nothing',
+  ),
+  'readHolders: without "task_id" in (select value from json_each(?))': by(
+    operation,
+    'reclaimStaleLeases looks only at the tasks it is given, at all of them',
+  ),
+  'readHolders: upside down order by fencing_token': by(
+    operation,
+    'reclaimStaleLeases looks only at the tasks it is given, at all of them',
+  ),
+  'readAll: upside down order by fencing_token': by(
+    operation,
+    'reclaimStaleLeases looks at no more than its limit, the oldest first',
+  ),
+  'readAll: without limit ?': by(operation, 'reclaimStaleLeases looks at no more than its limit, the oldest first'),
+  'renew: the greater for min(': by(
+    keeping,
+    'a hold ends at its bound: the signal fires, renewals stop, and no expiry ever reaches past it',
+  ),
+  'renew: minus for +': by(keeping, 'a renewal moves nothing but the expiry'),
+  'renew: without "fencing_token" in (select value from json_each(?))': by(
+    plans,
+    'every statement finds the rows that it names by an index, however many there are',
+  ),
+  'renew: without "claim" in (select value from json_each(?))': by(
+    keeping,
+    'a row with the same token and another claim is not renewed: a restored backup supersedes',
+  ),
+  'renew: without returning …': by(counts, 'one statement verifies a lease before an irreversible step'),
+  'readTokens: without "fencing_token" in (select value from json_each(?))': by(
+    plans,
+    'every statement finds the rows that it names by an index, however many there are',
+  ),
+  'release: without "task_id" = ?': by(
+    plans,
+    'every statement finds the rows that it names by an index, however many there are',
+  ),
+  'release: without "claim" = ?': by(release, "releaseLease never deletes another's row, and losing is no error"),
+  'release: without returning …': by(counts, 'one statement takes a free lease, and one gives it back'),
+  'releaseMany: without "fencing_token" in (select value from json_each(?))': by(
+    plans,
+    'every statement finds the rows that it names by an index, however many there are',
+  ),
+  'releaseMany: without "claim" in (select value from json_each(?))': by(
+    release,
+    'releaseLeases leaves a row with the same token and another claim alone',
+  ),
+  'releaseMany: without returning …': by(release, 'releaseLeases gives many back and tells each in its order'),
+  'reclaim: without "task_id" = ?': by(
+    plans,
+    'every statement finds the rows that it names by an index, however many there are',
+  ),
+  'reclaim: without "claim" = ?': by(
+    acquisition,
+    'an acquisition that expires at the very instant that was judged is left alone',
+  ),
+  'reclaim: without expires_ms = ?': by(acquisition, 'a renewal that lands between the judgement and the reclaim wins'),
+  'reclaim: without returning …': by(
+    operation,
+    'reclaimStaleLeases deletes the leases of the dead, keeps all others, and tells both',
+  ),
+  'fenced: without "updated_at" = …': by(
+    fenced,
+    'updateStageCas with a lease moves the task, stamps it, and says by which token',
+  ),
+  'fenced: without exists …': by(
+    fenced,
+    'updateStageCas of an owner who was superseded writes nothing and tells by whom',
+  ),
+  'fenced: without "id" = ?': by(
+    fenced,
+    'updateStageCas with a lease moves the task, stamps it, and says by which token',
+  ),
+  'fenced: without "stage" is ? collate binary': by(
+    fenced,
+    'updateStageCas with a lease loses against a stage that moved, tells where it is, and writes nothing',
+  ),
+  'fenced: without "task_id" = ?': by(
+    fenced,
+    'updateStageCas is fenced by a row of this task: the claim on another task fences nothing',
+  ),
+  'fenced: without "claim" = ?': by(
+    fenced,
+    'updateStageCas of an owner who was superseded writes nothing and tells by whom',
+  ),
+  'fenced: without collate binary': by(unfenced, 'stages compare byte by byte, also in a column that folds case'),
+  'fenced: without returning …': by(counts, 'one statement moves a stage, with a lease and without'),
+  'free: without "updated_at" = …': by(unfenced, 'updateStageCas without a lease moves a task that nobody holds'),
+  'free: without not exists …': by(
+    unfenced,
+    'updateStageCas without a lease does not move a stage under an owner, and tells whose it is',
+  ),
+  'free: without "id" = ?': by(unfenced, 'updateStageCas without a lease moves a task that nobody holds'),
+  'free: without "stage" is ? collate binary': by(
+    unfenced,
+    'updateStageCas lets one of many that expect the same stage win',
+  ),
+  'free: without "task_id" = ?': by(
+    unfenced,
+    'updateStageCas without a lease does not move a stage under an owner, and tells whose it is',
+  ),
+  'free: without collate binary': by(unfenced, 'stages compare byte by byte, also in a column that folds case'),
+  'free: without returning …': by(unfenced, 'updateStageCas without a lease moves a task that nobody holds'),
+  'expected: without "updated_at" = …': by(
+    unfenced,
+    'updateStageCas evenIfHeld writes under an owner, and still only from the expected stage',
+  ),
+  'expected: without "id" = ?': by(unfenced, 'updateStageCas of a task that is not there says so'),
+  'expected: without "stage" is ? collate binary': by(
+    unfenced,
+    'updateStageCas evenIfHeld writes under an owner, and still only from the expected stage',
+  ),
+  'expected: without collate binary': by(unfenced, 'stages compare byte by byte, also in a column that folds case'),
+  'expected: without returning …': by(
+    unfenced,
+    'updateStageCas evenIfHeld writes under an owner, and still only from the expected stage',
+  ),
+  'none: without "updated_at" = …': by(
+    regime,
+    'under off a transition is what it was before: one plain UPDATE, and no statement names the lease table',
+  ),
+  'none: without "id" = ?': by(
+    regime,
+    'under off a transition is what it was before: one plain UPDATE, and no statement names the lease table',
+  ),
+  'readStage: without "id" = ?': by(unfenced, 'updateStageCas of a task that is not there says so'),
+  'fenced of text ids: without "id" = ? collate binary': by(
+    unfenced,
+    'text ids compare byte by byte, also in a column that folds case',
+  ),
+  'fenced of text ids: without collate binary': by(
+    unfenced,
+    'text ids compare byte by byte, also in a column that folds case',
+  ),
+  'free of text ids: without "id" = ? collate binary': by(
+    unfenced,
+    'text ids compare byte by byte, also in a column that folds case',
+  ),
+  'free of text ids: without collate binary': by(
+    unfenced,
+    'text ids compare byte by byte, also in a column that folds case',
+  ),
+  'expected of text ids: without "id" = ? collate binary': by(
+    unfenced,
+    'text ids compare byte by byte, also in a column that folds case',
+  ),
+  'expected of text ids: without collate binary': by(
+    unfenced,
+    'text ids compare byte by byte, also in a column that folds case',
+  ),
+  'none of text ids: without "id" = ? collate binary': by(
+    unfenced,
+    'text ids compare byte by byte, also in a column that folds case',
+  ),
+  'none of text ids: without collate binary': by(
+    unfenced,
+    'text ids compare byte by byte, also in a column that folds case',
+  ),
+  'readStage of text ids: without "id" = ? collate binary': by(
+    unfenced,
+    'text ids compare byte by byte, also in a column that folds case',
+  ),
+  'readStage of text ids: without collate binary': by(
+    unfenced,
+    'text ids compare byte by byte, also in a column that folds case',
+  ),
+  'create: without autoincrement': by(
+    acquisition,
+    'a fencing token grows with every acquisition, also after the table was empty',
+  ),
+  'create: without , unique ("task_id")': by(
+    acquisition,
+    'acquireLease takes no task twice: the second asks in vain and learns who holds it, and why that counts',
+  ),
+};
+
+const countingDialect = { ...sqliteDialect, returning: false };
+
+describe('a statement that is broken is found out', () => {
+  const mutants = allMutants();
+
+  test('each part of each statement has its control, and no control is left over', () => {
+    expect(Object.keys(controls)).toEqual(mutants.map(({ mutant }) => mutant));
+  });
+
+  test.each(mutants)('$mutant', async ({ mutant, mutate }) => {
+    const control = controls[mutant];
+    if (control === undefined) throw new Error('a part without a control');
+    let met = 0;
+    const mutated = (text: string): string => {
+      const broken = mutate(text);
+      if (broken !== text) met += 1;
+      return broken;
+    };
+    // How a renewal is read back is met only where UPDATE answers with counts.
+    const dialect = mutant.startsWith('readTokens') ? { dialect: countingDialect } : {};
+    expect(await isKept(control, dialect)).toBe(true);
+    expect(await isKept(control, { ...dialect, mutate: mutated })).toBe(false);
+    expect(met).toBeGreaterThan(0);
+  });
+});
