@@ -5,6 +5,7 @@ import type { StoreFailure } from '../core/failure.js';
 import { type Finding, finding } from '../core/finding.js';
 import type { IdValue } from '../core/id.js';
 import { readJudged } from '../evidence/read-holder.js';
+import { Observer } from '../runtime/observer.js';
 import { type Answer, execute, transact } from '../sql/execute.js';
 import { BIG, type ProbeStatements } from '../sql/probe-statements.js';
 import { readInteger, readText } from '../sql/rows.js';
@@ -105,7 +106,9 @@ export async function probeValues({ context: { session }, statements }: Probe): 
 /** Whether a transaction that is rolled back leaves nothing behind. */
 export async function probeRollback({ context: { session }, statements, scratch }: Probe): Found {
   const abandoned = storeFailure({ kind: 'other', retryable: false, outcome: 'not-applied', cause: 'on purpose' });
-  const rolledBack = await transact(session, async (inside): Promise<Result<void, StoreFailure>> => {
+  // A failure on purpose is told to nobody.
+  const quiet = { ...session, observer: new Observer(undefined) };
+  const rolledBack = await transact(quiet, async (inside): Promise<Result<void, StoreFailure>> => {
     const renamed = await execute(inside, statements.rename({ ...scratch, actor: 'rolled back' }), 'once');
     return renamed.isErr() ? err(renamed.error) : err(abandoned);
   });

@@ -25,6 +25,8 @@ const MOST_TRIES = 12;
 const MOST_LOST_REPLIES = 4;
 const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 250;
+/** No try begins later than this after the first, in ms: on a server one may wait for a lock for a minute. */
+const LAST_TRY_AFTER_MS = 10_000;
 
 /**
  * The one way to the database: sends a statement, classifies what goes wrong, and retries what may be retried.
@@ -38,6 +40,7 @@ export async function execute(
   repeat: Repeat = 'repeatable',
 ): Promise<Result<Answer, StoreFailure>> {
   let lostReplies = 0;
+  const mayTry = triesOf(session);
   for (let tries = 1; ; tries += 1) {
     const sent = session.turnstile
       ? await session.turnstile.pass(() => send(session, query))
@@ -47,7 +50,7 @@ export async function execute(
     const replyLost = outcome === 'unknown';
     const again = retryable && !session.inTransaction && (!replyLost || repeat === 'repeatable');
     if (replyLost) lostReplies += 1;
-    if (!again || tries >= MOST_TRIES || lostReplies >= MOST_LOST_REPLIES) {
+    if (!again || !mayTry(tries + 1) || lostReplies >= MOST_LOST_REPLIES) {
       const failure =
         lostReplies > 0 && !replyLost ? storeFailure({ kind, retryable, outcome: 'unknown', cause }) : sent.error;
       session.observer.tell('store.failed', { kind, retryable, outcome: failure.outcome, message: failure.message });
@@ -64,6 +67,12 @@ async function send({ database, dialect }: Session, query: CompiledQuery): Promi
   } catch (cause) {
     return err(storeFailure({ ...dialect.classify(cause), cause }));
   }
+}
+
+/** Whether one more try is within the bounds, counted from now. */
+function triesOf({ clock }: Session): (tries: number) => boolean {
+  const sinceMs = clock.monotonicMs();
+  return (tries) => tries <= MOST_TRIES && clock.monotonicMs() - sinceMs < LAST_TRY_AFTER_MS;
 }
 
 function pause({ clock, randomness }: Session, tries: number): Promise<void> {
@@ -91,11 +100,12 @@ export async function transact<T>(
   work: (session: Session) => Promise<Result<T, StoreFailure>>,
 ): Promise<Result<T, StoreFailure>> {
   const once = (): Promise<Result<T, StoreFailure>> => beginAndEnd(session, work);
+  const mayTry = triesOf(session);
   for (let tries = 1; ; tries += 1) {
     const done = session.turnstile ? await session.turnstile.pass(once) : await once();
     if (done.isOk()) return done;
     const { kind, retryable, outcome, message } = done.error;
-    if (!retryable || outcome === 'unknown' || tries >= MOST_TRIES) {
+    if (!retryable || outcome === 'unknown' || !mayTry(tries + 1)) {
       session.observer.tell('store.failed', { kind, retryable, outcome, message });
       return done;
     }

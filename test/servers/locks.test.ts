@@ -149,6 +149,24 @@ describe.skipIf(mysqlServer.missing !== undefined)('MySQL', () => {
     expect((await asked)._unsafeUnwrapErr()).toMatchObject({ type: 'lease-busy' });
   });
 
+  test('gives up on a row that somebody keeps locked, after few waits of the server', async () => {
+    const owner = place.process();
+    const trx = await owner.db.startTransaction().execute();
+    (await acquireLease(owner.ownership.using(trx), { taskId: 1, actor: 'monitor' }))._unsafeUnwrap();
+    const sessions = { begin: ['set innodb_lock_wait_timeout = 1'] };
+    let pauses = 0;
+    const other: ContractProcess = place.process(sessions, {
+      pause: async () => {
+        pauses += 1;
+        other.time.freeze(6_000);
+      },
+    });
+    const busy = await acquireLease(other.ownership, { taskId: 1, actor: 'reaper' });
+    await trx.rollback().execute();
+    expect(busy._unsafeUnwrapErr()).toMatchObject({ type: 'store-failure', kind: 'busy', outcome: 'not-applied' });
+    expect(pauses).toBe(2);
+  });
+
   /** A transaction that has looked at the database before another process took the lease. */
   const loseBehindSnapshot = async (dialect: Dialect) => {
     const late = place.process({}, { dialect });

@@ -6,7 +6,7 @@ import type { Site } from '../site.js';
 export function checks(site: Site): void {
   describe('checkDialect', () => {
     test('finds nothing wrong with this driver, whatever the ids are, and leaves no row behind', async () => {
-      const { ownership, bigOwnership, textOwnership } = site.process();
+      const { ownership, bigOwnership, textOwnership, told } = site.process();
       for (const report of [
         await checkDialect(ownership),
         await checkDialect(bigOwnership),
@@ -19,6 +19,7 @@ export function checks(site: Site): void {
         ...(await site.leases('big_lease')),
         ...(await site.leases('text_lease')),
       ]).toEqual([]);
+      expect(told('store.failed')).toEqual([]);
     });
 
     test('may be run by many at once', async () => {
