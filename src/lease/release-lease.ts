@@ -6,6 +6,7 @@ import type { Holder } from '../core/holder.js';
 import type { Lease } from '../core/lease.js';
 import { readJudged } from '../evidence/read-holder.js';
 import { released } from '../evidence/released.js';
+import { rowMissing } from '../evidence/row-missing.js';
 import type { Holding } from '../runtime/holding.js';
 import { secretOf } from '../runtime/lease-handle.js';
 import type { Shape } from '../shape.js';
@@ -25,7 +26,8 @@ export interface Released {
 /**
  * Gives a lease back: one DELETE of exactly this acquisition, never of another's.
  *
- * Losing is not an error: `'superseded'` says that the row was gone or somebody else's. Inside a caller's
+ * Losing is not an error: `'superseded'` says that the row was gone or somebody else's; the loss is told, and
+ * the signal fires. Inside a caller's
  * transaction the row goes with its commit. A `store-failure` leaves the row to expire, or to be reclaimed
  * as an orphan by this process.
  *
@@ -83,8 +85,10 @@ export async function release(context: Context, lease: Lease): Promise<Result<Re
     return ok(ALREADY);
   }
   const read = await readJudged(context, taskId);
+  const holder = read.unwrapOr(null)?.holder ?? null;
+  rowMissing(context, holding, holder);
   context.keeper.drop(holding);
-  return ok({ outcome: 'superseded', holder: read.unwrapOr(null)?.holder ?? null });
+  return ok({ outcome: 'superseded', holder });
 }
 
 /**

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { acquireLease, acquireLeases, releaseLease, releaseLeases } from 'transition-ownership';
 import { expect } from 'vitest';
 import { err, ok, type Proofs } from '../rig/proofs.js';
@@ -185,5 +186,23 @@ export const release: Proofs = {
     expect(await err(releaseLeases(own, acquired))).toMatchObject({ type: 'store-failure' });
     expect(a.told('lease.release-failed').length).toBeGreaterThan(0);
     expect(rig.leases()).toHaveLength(2);
+  },
+
+  'releaseLease that finds its lease taken tells the loss, fires the signal and follows the request no more': async (
+    rig,
+  ) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    const asked = new AbortController();
+    const own = a.own();
+    const lease = await ok(acquireLease(own, { taskId: 1, actor: 'monitor', signal: asked.signal }));
+    const { signal } = lease;
+    rig.run('delete from transition_lease');
+    await ok(acquireLease(b.own(), { taskId: 1, actor: 'reaper' }));
+    expect(await ok(releaseLease(own, lease))).toBe('superseded');
+    expect(a.told('lease.lost')).toMatchObject([{ taskId: 1, reason: 'superseded' }]);
+    expect(signal.reason).toMatchObject({ type: 'lease-lost', reason: 'superseded' });
+    expect(getEventListeners(asked.signal, 'abort')).toEqual([]);
+    expect(a.registry.size).toBe(0);
+    expect(a.timers).toEqual([]);
   },
 };
