@@ -31,13 +31,20 @@ const among: Dialect['among'] = (column, type, list) => sql<boolean>`${column} =
 /** Byte by byte, whatever the collation of a column is, and also where its type is an enumeration or a UUID. */
 const bytes = (text: Fragment): Fragment => sql`(${text})::text collate "C"`;
 
+/** What an instant looks like that was written by whatever means. */
+const SHAPE = sql.lit(
+  '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])[ T]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d([.]\\d+)?(Z|[+-]\\d\\d(:?\\d\\d)?)?$',
+);
+
 /** An instant that was written by whatever means, where it can be read; without a zone it is in UTC. */
-const instantOf = (column: Fragment): Fragment => {
+const readable = (column: Fragment, otherwise: Fragment): Fragment => {
   const text = sql`(${column})::text`;
   const zone = sql`case when ${text} ~ '(Z|[+-]\\d\\d(:?\\d\\d)?)$' then '' else 'Z' end`;
-  return sql`case when ${text} ~ '^\\d{4}-\\d\\d-\\d\\d[ T]\\d\\d:\\d\\d:\\d\\d'
-    then (${text} || ${zone})::timestamptz else clock_timestamp() end`;
+  return sql`case when ${text} ~ ${SHAPE} then (${text} || ${zone})::timestamptz else ${otherwise} end`;
 };
+
+/** What a row of an older table gets. */
+const instantOf = (column: Fragment): Fragment => readable(column, sql`clock_timestamp()`);
 
 /** PostgreSQL. */
 export const postgresDialect: Dialect = Object.freeze<Dialect>({
@@ -56,8 +63,9 @@ export const postgresDialect: Dialect = Object.freeze<Dialect>({
   },
   epochMs: (format: TimeFormat, at) => {
     if (format === 'epoch-ms') return sql<number>`${at}`;
-    if (format === 'native') return sql<number>`cast(extract(epoch from ${at}) * 1000 as bigint)`;
-    return sql<number>`cast(extract(epoch from (${at} || ${sql.lit(format === 'iso' ? '' : 'Z')})::timestamptz) * 1000 as bigint)`;
+    // An instant without a zone was written in the zone of the session.
+    const instant = format === 'native' ? sql`(${at})::timestamptz` : readable(at, sql`null`);
+    return sql<number>`cast(extract(epoch from ${instant}) * 1000 as bigint)`;
   },
   instantText: (format: TimeFormat, at) =>
     // A time zone of the session's must not show.

@@ -39,7 +39,7 @@ export interface JobsOption {
   readonly startedAt: string;
   /** When it ended; cleared whenever it goes back to the queue. */
   readonly finishedAt?: string;
-  /** Not before when it may be claimed, in `timeFormat`; null for at once. */
+  /** Not before when it may be claimed, in `timeFormat`; null for at once. What cannot be read is never due. */
   readonly availableAt?: string;
   /** The host scope in which `pid` means something. Together with `pidStart`. */
   readonly host?: string;

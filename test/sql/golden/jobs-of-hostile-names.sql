@@ -1,0 +1,214 @@
+-- claim
+
+-- sqlite: worker, kind
+update "jobs ""`\ '" set "worker_id ""`\ '" = ?, "status ""`\ '" = 'running "`\ ''', "run_id ""`\ '" = null, "pid ""`\ '" = null, "started_at ""`\ '" = strftime('%Y-%m-%d %H:%M:%f', cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer) / 1000.0, 'unixepoch'), "finished_at ""`\ '" = null, "host ""`\ '" = null, "pid_start ""`\ '" = null where "id ""`\ '" = (select "id ""`\ '" from "jobs ""`\ '" where "status ""`\ '" = 'queued "`\ ''' collate binary and ("available_at ""`\ '" is null or cast(round((julianday("available_at ""`\ '") - 2440587.5) * 86400000.0) as integer) <= cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer)) and "kind ""`\ '" = ? and "note ""`\ '" is null order by "priority ""`\ '" desc, "id ""`\ '" asc limit 1 ) returning *, "id ""`\ '" as "job:id", "task_id ""`\ '" as "job:task", "run_id ""`\ '" as "job:run", "pid ""`\ '" as "job:pid", cast("started_at ""`\ '" as text) as "job:started", "started_at ""`\ '" as "job:started-at", "host ""`\ '" as "job:host", "pid_start ""`\ '" as "job:pid-start", cast(round((julianday("started_at ""`\ '") - 2440587.5) * 86400000.0) as integer) as "job:started-ms", cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer) as "job:now-ms";
+
+-- postgres: worker, kind
+update "jobs ""`\ '" set "worker_id ""`\ '" = $1, "status ""`\ '" = 'running "`\ ''', "run_id ""`\ '" = null, "pid ""`\ '" = null, "started_at ""`\ '" = to_timestamp((cast(extract(epoch from clock_timestamp()) * 1000 as bigint))::double precision / 1000), "finished_at ""`\ '" = null, "host ""`\ '" = null, "pid_start ""`\ '" = null where "id ""`\ '" = (select "id ""`\ '" from "jobs ""`\ '" where ("status ""`\ '" = 'queued "`\ ''' and ("status ""`\ '")::text collate "C" = ('queued "`\ ''')::text collate "C") and ("available_at ""`\ '" is null or cast(extract(epoch from ("available_at ""`\ '")::timestamptz) * 1000 as bigint) <= cast(extract(epoch from clock_timestamp()) * 1000 as bigint)) and "kind ""`\ '" = $2 and "note ""`\ '" is null order by "priority ""`\ '" desc, "id ""`\ '" asc limit 1 for update skip locked) returning *, "id ""`\ '" as "job:id", "task_id ""`\ '" as "job:task", "run_id ""`\ '" as "job:run", "pid ""`\ '" as "job:pid", extract(epoch from "started_at ""`\ '")::text as "job:started", "started_at ""`\ '" as "job:started-at", "host ""`\ '" as "job:host", "pid_start ""`\ '" as "job:pid-start", cast(extract(epoch from ("started_at ""`\ '")::timestamptz) * 1000 as bigint) as "job:started-ms", cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as "job:now-ms";
+
+-- mysql: worker, kind
+update `jobs "``\ '` set `worker_id "``\ '` = ?, `status "``\ '` = 'running "`\\ ''', `run_id "``\ '` = null, `pid "``\ '` = null, `started_at "``\ '` = timestampadd(microsecond, (cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed)) * 1000, '1970-01-01 00:00:00.000'), `finished_at "``\ '` = null, `host "``\ '` = null, `pid_start "``\ '` = null where `id "``\ '` = (select `id "``\ '` from `jobs "``\ '` where (`status "``\ '` = 'queued "`\\ ''' and cast(convert(`status "``\ '` using utf8mb4) as binary) = cast(convert('queued "`\\ ''' using utf8mb4) as binary)) and (`available_at "``\ '` is null or (timestampdiff(microsecond, '1970-01-01 00:00:00', `available_at "``\ '`) div 1000) <= cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed)) and `kind "``\ '` = ? and `note "``\ '` is null order by `priority "``\ '` desc, `id "``\ '` asc limit 1 for update skip locked) returning *, `id "``\ '` as `job:id`, `task_id "``\ '` as `job:task`, `run_id "``\ '` as `job:run`, `pid "``\ '` as `job:pid`, cast(`started_at "``\ '` as char) as `job:started`, `started_at "``\ '` as `job:started-at`, `host "``\ '` as `job:host`, `pid_start "``\ '` as `job:pid-start`, (timestampdiff(microsecond, '1970-01-01 00:00:00', `started_at "``\ '`) div 1000) as `job:started-ms`, cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as `job:now-ms`;
+
+
+-- pick
+
+-- sqlite: kind
+select "id ""`\ '" as "job:id" from "jobs ""`\ '" where "status ""`\ '" = 'queued "`\ ''' collate binary and ("available_at ""`\ '" is null or cast(round((julianday("available_at ""`\ '") - 2440587.5) * 86400000.0) as integer) <= cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer)) and "kind ""`\ '" = ? and "note ""`\ '" is null order by "priority ""`\ '" desc, "id ""`\ '" asc limit 1;
+
+-- postgres: kind
+select "id ""`\ '" as "job:id" from "jobs ""`\ '" where ("status ""`\ '" = 'queued "`\ ''' and ("status ""`\ '")::text collate "C" = ('queued "`\ ''')::text collate "C") and ("available_at ""`\ '" is null or cast(extract(epoch from ("available_at ""`\ '")::timestamptz) * 1000 as bigint) <= cast(extract(epoch from clock_timestamp()) * 1000 as bigint)) and "kind ""`\ '" = $1 and "note ""`\ '" is null order by "priority ""`\ '" desc, "id ""`\ '" asc limit 1 for update skip locked;
+
+-- mysql: kind
+select `id "``\ '` as `job:id` from `jobs "``\ '` where (`status "``\ '` = 'queued "`\\ ''' and cast(convert(`status "``\ '` using utf8mb4) as binary) = cast(convert('queued "`\\ ''' using utf8mb4) as binary)) and (`available_at "``\ '` is null or (timestampdiff(microsecond, '1970-01-01 00:00:00', `available_at "``\ '`) div 1000) <= cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed)) and `kind "``\ '` = ? and `note "``\ '` is null order by `priority "``\ '` desc, `id "``\ '` asc limit 1 for update skip locked;
+
+
+-- take
+
+-- sqlite: worker, 1
+update "jobs ""`\ '" set "worker_id ""`\ '" = ?, "status ""`\ '" = 'running "`\ ''', "run_id ""`\ '" = null, "pid ""`\ '" = null, "started_at ""`\ '" = strftime('%Y-%m-%d %H:%M:%f', cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer) / 1000.0, 'unixepoch'), "finished_at ""`\ '" = null, "host ""`\ '" = null, "pid_start ""`\ '" = null where "id ""`\ '" = ? collate binary;
+
+-- postgres: worker, 1, 1
+update "jobs ""`\ '" set "worker_id ""`\ '" = $1, "status ""`\ '" = 'running "`\ ''', "run_id ""`\ '" = null, "pid ""`\ '" = null, "started_at ""`\ '" = to_timestamp((cast(extract(epoch from clock_timestamp()) * 1000 as bigint))::double precision / 1000), "finished_at ""`\ '" = null, "host ""`\ '" = null, "pid_start ""`\ '" = null where ("id ""`\ '" = $2 and ("id ""`\ '")::text collate "C" = ($3)::text collate "C");
+
+-- mysql: worker, 1, 1
+update `jobs "``\ '` set `worker_id "``\ '` = ?, `status "``\ '` = 'running "`\\ ''', `run_id "``\ '` = null, `pid "``\ '` = null, `started_at "``\ '` = timestampadd(microsecond, (cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed)) * 1000, '1970-01-01 00:00:00.000'), `finished_at "``\ '` = null, `host "``\ '` = null, `pid_start "``\ '` = null where (`id "``\ '` = ? and cast(convert(`id "``\ '` using utf8mb4) as binary) = cast(convert(? using utf8mb4) as binary));
+
+
+-- move
+
+-- sqlite: 1, 7, 77, started
+update "jobs ""`\ '" set "status ""`\ '" = 'queued "`\ ''', "run_id ""`\ '" = null, "pid ""`\ '" = null, "started_at ""`\ '" = null, "finished_at ""`\ '" = null, "host ""`\ '" = null, "pid_start ""`\ '" = null, "worker_id ""`\ '" = null where "id ""`\ '" = (select "id ""`\ '" from "jobs ""`\ '" where "id ""`\ '" = ? collate binary and "status ""`\ '" = 'running "`\ ''' collate binary and "run_id ""`\ '" is ? collate binary and "pid ""`\ '" is ? and cast("started_at ""`\ '" as text) is ? collate binary ) returning "id ""`\ '" as "job:id";
+
+-- postgres: 1, 1, 7, 77, started
+update "jobs ""`\ '" set "status ""`\ '" = 'queued "`\ ''', "run_id ""`\ '" = null, "pid ""`\ '" = null, "started_at ""`\ '" = null, "finished_at ""`\ '" = null, "host ""`\ '" = null, "pid_start ""`\ '" = null, "worker_id ""`\ '" = null where "id ""`\ '" = (select "id ""`\ '" from "jobs ""`\ '" where ("id ""`\ '" = $1 and ("id ""`\ '")::text collate "C" = ($2)::text collate "C") and ("status ""`\ '" = 'running "`\ ''' and ("status ""`\ '")::text collate "C" = ('running "`\ ''')::text collate "C") and ("run_id ""`\ '")::text collate "C" is not distinct from ($3)::text collate "C" and "pid ""`\ '" is not distinct from $4 and (extract(epoch from "started_at ""`\ '")::text)::text collate "C" is not distinct from ($5)::text collate "C" for update skip locked) returning "id ""`\ '" as "job:id";
+
+-- mysql: 1, 1, 7, 77, started
+update `jobs "``\ '` set `status "``\ '` = 'queued "`\\ ''', `run_id "``\ '` = null, `pid "``\ '` = null, `started_at "``\ '` = null, `finished_at "``\ '` = null, `host "``\ '` = null, `pid_start "``\ '` = null, `worker_id "``\ '` = null where `id "``\ '` = (select `id "``\ '` from `jobs "``\ '` where (`id "``\ '` = ? and cast(convert(`id "``\ '` using utf8mb4) as binary) = cast(convert(? using utf8mb4) as binary)) and (`status "``\ '` = 'running "`\\ ''' and cast(convert(`status "``\ '` using utf8mb4) as binary) = cast(convert('running "`\\ ''' using utf8mb4) as binary)) and cast(convert(`run_id "``\ '` using utf8mb4) as binary) <=> cast(convert(? using utf8mb4) as binary) and `pid "``\ '` <=> ? and cast(convert(cast(`started_at "``\ '` as char) using utf8mb4) as binary) <=> cast(convert(? using utf8mb4) as binary) for update skip locked);
+
+
+-- move elsewhere
+
+-- sqlite: 1, 7, 77, started
+update "jobs ""`\ '" set "status ""`\ '" = 'failed "`\ ''', "finished_at ""`\ '" = strftime('%Y-%m-%d %H:%M:%f', cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer) / 1000.0, 'unixepoch') where "id ""`\ '" = (select "id ""`\ '" from "jobs ""`\ '" where "id ""`\ '" = ? collate binary and "status ""`\ '" = 'running "`\ ''' collate binary and "run_id ""`\ '" is ? collate binary and "pid ""`\ '" is ? and cast("started_at ""`\ '" as text) is ? collate binary ) returning "id ""`\ '" as "job:id";
+
+-- postgres: 1, 1, 7, 77, started
+update "jobs ""`\ '" set "status ""`\ '" = 'failed "`\ ''', "finished_at ""`\ '" = to_timestamp((cast(extract(epoch from clock_timestamp()) * 1000 as bigint))::double precision / 1000) where "id ""`\ '" = (select "id ""`\ '" from "jobs ""`\ '" where ("id ""`\ '" = $1 and ("id ""`\ '")::text collate "C" = ($2)::text collate "C") and ("status ""`\ '" = 'running "`\ ''' and ("status ""`\ '")::text collate "C" = ('running "`\ ''')::text collate "C") and ("run_id ""`\ '")::text collate "C" is not distinct from ($3)::text collate "C" and "pid ""`\ '" is not distinct from $4 and (extract(epoch from "started_at ""`\ '")::text)::text collate "C" is not distinct from ($5)::text collate "C" for update skip locked) returning "id ""`\ '" as "job:id";
+
+-- mysql: 1, 1, 7, 77, started
+update `jobs "``\ '` set `status "``\ '` = 'failed "`\\ ''', `finished_at "``\ '` = timestampadd(microsecond, (cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed)) * 1000, '1970-01-01 00:00:00.000') where `id "``\ '` = (select `id "``\ '` from `jobs "``\ '` where (`id "``\ '` = ? and cast(convert(`id "``\ '` using utf8mb4) as binary) = cast(convert(? using utf8mb4) as binary)) and (`status "``\ '` = 'running "`\\ ''' and cast(convert(`status "``\ '` using utf8mb4) as binary) = cast(convert('running "`\\ ''' using utf8mb4) as binary)) and cast(convert(`run_id "``\ '` using utf8mb4) as binary) <=> cast(convert(? using utf8mb4) as binary) and `pid "``\ '` <=> ? and cast(convert(cast(`started_at "``\ '` as char) using utf8mb4) as binary) <=> cast(convert(? using utf8mb4) as binary) for update skip locked);
+
+
+-- lockSeen
+
+-- sqlite: 1, 7, 77, started
+select "id ""`\ '" as "job:id" from "jobs ""`\ '" where "id ""`\ '" = ? collate binary and "status ""`\ '" = 'running "`\ ''' collate binary and "run_id ""`\ '" is ? collate binary and "pid ""`\ '" is ? and cast("started_at ""`\ '" as text) is ? collate binary;
+
+-- postgres: 1, 1, 7, 77, started
+select "id ""`\ '" as "job:id" from "jobs ""`\ '" where ("id ""`\ '" = $1 and ("id ""`\ '")::text collate "C" = ($2)::text collate "C") and ("status ""`\ '" = 'running "`\ ''' and ("status ""`\ '")::text collate "C" = ('running "`\ ''')::text collate "C") and ("run_id ""`\ '")::text collate "C" is not distinct from ($3)::text collate "C" and "pid ""`\ '" is not distinct from $4 and (extract(epoch from "started_at ""`\ '")::text)::text collate "C" is not distinct from ($5)::text collate "C" for update skip locked;
+
+-- mysql: 1, 1, 7, 77, started
+select `id "``\ '` as `job:id` from `jobs "``\ '` where (`id "``\ '` = ? and cast(convert(`id "``\ '` using utf8mb4) as binary) = cast(convert(? using utf8mb4) as binary)) and (`status "``\ '` = 'running "`\\ ''' and cast(convert(`status "``\ '` using utf8mb4) as binary) = cast(convert('running "`\\ ''' using utf8mb4) as binary)) and cast(convert(`run_id "``\ '` using utf8mb4) as binary) <=> cast(convert(? using utf8mb4) as binary) and `pid "``\ '` <=> ? and cast(convert(cast(`started_at "``\ '` as char) using utf8mb4) as binary) <=> cast(convert(? using utf8mb4) as binary) for update skip locked;
+
+
+-- moveLocked
+
+-- sqlite: 1
+update "jobs ""`\ '" set "status ""`\ '" = 'queued "`\ ''', "run_id ""`\ '" = null, "pid ""`\ '" = null, "started_at ""`\ '" = null, "finished_at ""`\ '" = null, "host ""`\ '" = null, "pid_start ""`\ '" = null, "worker_id ""`\ '" = null where "id ""`\ '" = ? collate binary;
+
+-- postgres: 1, 1
+update "jobs ""`\ '" set "status ""`\ '" = 'queued "`\ ''', "run_id ""`\ '" = null, "pid ""`\ '" = null, "started_at ""`\ '" = null, "finished_at ""`\ '" = null, "host ""`\ '" = null, "pid_start ""`\ '" = null, "worker_id ""`\ '" = null where ("id ""`\ '" = $1 and ("id ""`\ '")::text collate "C" = ($2)::text collate "C");
+
+-- mysql: 1, 1
+update `jobs "``\ '` set `status "``\ '` = 'queued "`\\ ''', `run_id "``\ '` = null, `pid "``\ '` = null, `started_at "``\ '` = null, `finished_at "``\ '` = null, `host "``\ '` = null, `pid_start "``\ '` = null, `worker_id "``\ '` = null where (`id "``\ '` = ? and cast(convert(`id "``\ '` using utf8mb4) as binary) = cast(convert(? using utf8mb4) as binary));
+
+
+-- reset
+
+-- sqlite: 1, 2, 7, 77
+update "jobs ""`\ '" set "status ""`\ '" = 'queued "`\ ''', "run_id ""`\ '" = null, "pid ""`\ '" = null, "started_at ""`\ '" = null, "finished_at ""`\ '" = null, "host ""`\ '" = null, "pid_start ""`\ '" = null, "worker_id ""`\ '" = null where "id ""`\ '" in (select "id ""`\ '" from "jobs ""`\ '" where ("id ""`\ '" = ? collate binary or "id ""`\ '" = ? collate binary) and "status ""`\ '" = 'running "`\ ''' collate binary and "run_id ""`\ '" is ? collate binary and "pid ""`\ '" is ? order by "id ""`\ '" ) returning "id ""`\ '" as "job:id", "task_id ""`\ '" as "job:task", "run_id ""`\ '" as "job:run", "pid ""`\ '" as "job:pid", cast("started_at ""`\ '" as text) as "job:started", "started_at ""`\ '" as "job:started-at";
+
+-- postgres: 1, 1, 2, 2, 7, 77
+update "jobs ""`\ '" set "status ""`\ '" = 'queued "`\ ''', "run_id ""`\ '" = null, "pid ""`\ '" = null, "started_at ""`\ '" = null, "finished_at ""`\ '" = null, "host ""`\ '" = null, "pid_start ""`\ '" = null, "worker_id ""`\ '" = null where "id ""`\ '" in (select "id ""`\ '" from "jobs ""`\ '" where (("id ""`\ '" = $1 and ("id ""`\ '")::text collate "C" = ($2)::text collate "C") or ("id ""`\ '" = $3 and ("id ""`\ '")::text collate "C" = ($4)::text collate "C")) and ("status ""`\ '" = 'running "`\ ''' and ("status ""`\ '")::text collate "C" = ('running "`\ ''')::text collate "C") and ("run_id ""`\ '")::text collate "C" is not distinct from ($5)::text collate "C" and "pid ""`\ '" is not distinct from $6 order by "id ""`\ '" for update) returning "id ""`\ '" as "job:id", "task_id ""`\ '" as "job:task", "run_id ""`\ '" as "job:run", "pid ""`\ '" as "job:pid", extract(epoch from "started_at ""`\ '")::text as "job:started", "started_at ""`\ '" as "job:started-at";
+
+-- mysql: 1, 1, 2, 2, 7, 77
+update `jobs "``\ '` set `status "``\ '` = 'queued "`\\ ''', `run_id "``\ '` = null, `pid "``\ '` = null, `started_at "``\ '` = null, `finished_at "``\ '` = null, `host "``\ '` = null, `pid_start "``\ '` = null, `worker_id "``\ '` = null where `id "``\ '` in (select `id "``\ '` from `jobs "``\ '` where ((`id "``\ '` = ? and cast(convert(`id "``\ '` using utf8mb4) as binary) = cast(convert(? using utf8mb4) as binary)) or (`id "``\ '` = ? and cast(convert(`id "``\ '` using utf8mb4) as binary) = cast(convert(? using utf8mb4) as binary))) and (`status "``\ '` = 'running "`\\ ''' and cast(convert(`status "``\ '` using utf8mb4) as binary) = cast(convert('running "`\\ ''' using utf8mb4) as binary)) and cast(convert(`run_id "``\ '` using utf8mb4) as binary) <=> cast(convert(? using utf8mb4) as binary) and `pid "``\ '` <=> ? order by `id "``\ '` for update);
+
+
+-- lock
+
+-- sqlite: 1, 2, 7, 77
+select "id ""`\ '" as "job:id", "task_id ""`\ '" as "job:task", "run_id ""`\ '" as "job:run", "pid ""`\ '" as "job:pid", cast("started_at ""`\ '" as text) as "job:started", "started_at ""`\ '" as "job:started-at" from "jobs ""`\ '" where ("id ""`\ '" = ? collate binary or "id ""`\ '" = ? collate binary) and "status ""`\ '" = 'running "`\ ''' collate binary and "run_id ""`\ '" is ? collate binary and "pid ""`\ '" is ? order by "id ""`\ '";
+
+-- postgres: 1, 1, 2, 2, 7, 77
+select "id ""`\ '" as "job:id", "task_id ""`\ '" as "job:task", "run_id ""`\ '" as "job:run", "pid ""`\ '" as "job:pid", extract(epoch from "started_at ""`\ '")::text as "job:started", "started_at ""`\ '" as "job:started-at" from "jobs ""`\ '" where (("id ""`\ '" = $1 and ("id ""`\ '")::text collate "C" = ($2)::text collate "C") or ("id ""`\ '" = $3 and ("id ""`\ '")::text collate "C" = ($4)::text collate "C")) and ("status ""`\ '" = 'running "`\ ''' and ("status ""`\ '")::text collate "C" = ('running "`\ ''')::text collate "C") and ("run_id ""`\ '")::text collate "C" is not distinct from ($5)::text collate "C" and "pid ""`\ '" is not distinct from $6 order by "id ""`\ '" for update;
+
+-- mysql: 1, 1, 2, 2, 7, 77
+select `id "``\ '` as `job:id`, `task_id "``\ '` as `job:task`, `run_id "``\ '` as `job:run`, `pid "``\ '` as `job:pid`, cast(`started_at "``\ '` as char) as `job:started`, `started_at "``\ '` as `job:started-at` from `jobs "``\ '` where ((`id "``\ '` = ? and cast(convert(`id "``\ '` using utf8mb4) as binary) = cast(convert(? using utf8mb4) as binary)) or (`id "``\ '` = ? and cast(convert(`id "``\ '` using utf8mb4) as binary) = cast(convert(? using utf8mb4) as binary))) and (`status "``\ '` = 'running "`\\ ''' and cast(convert(`status "``\ '` using utf8mb4) as binary) = cast(convert('running "`\\ ''' using utf8mb4) as binary)) and cast(convert(`run_id "``\ '` using utf8mb4) as binary) <=> cast(convert(? using utf8mb4) as binary) and `pid "``\ '` <=> ? order by `id "``\ '` for update;
+
+
+-- resetLocked
+
+-- sqlite: 1, 2
+update "jobs ""`\ '" set "status ""`\ '" = 'queued "`\ ''', "run_id ""`\ '" = null, "pid ""`\ '" = null, "started_at ""`\ '" = null, "finished_at ""`\ '" = null, "host ""`\ '" = null, "pid_start ""`\ '" = null, "worker_id ""`\ '" = null where ("id ""`\ '" = ? collate binary or "id ""`\ '" = ? collate binary);
+
+-- postgres: 1, 1, 2, 2
+update "jobs ""`\ '" set "status ""`\ '" = 'queued "`\ ''', "run_id ""`\ '" = null, "pid ""`\ '" = null, "started_at ""`\ '" = null, "finished_at ""`\ '" = null, "host ""`\ '" = null, "pid_start ""`\ '" = null, "worker_id ""`\ '" = null where (("id ""`\ '" = $1 and ("id ""`\ '")::text collate "C" = ($2)::text collate "C") or ("id ""`\ '" = $3 and ("id ""`\ '")::text collate "C" = ($4)::text collate "C"));
+
+-- mysql: 1, 1, 2, 2
+update `jobs "``\ '` set `status "``\ '` = 'queued "`\\ ''', `run_id "``\ '` = null, `pid "``\ '` = null, `started_at "``\ '` = null, `finished_at "``\ '` = null, `host "``\ '` = null, `pid_start "``\ '` = null, `worker_id "``\ '` = null where ((`id "``\ '` = ? and cast(convert(`id "``\ '` using utf8mb4) as binary) = cast(convert(? using utf8mb4) as binary)) or (`id "``\ '` = ? and cast(convert(`id "``\ '` using utf8mb4) as binary) = cast(convert(? using utf8mb4) as binary)));
+
+
+-- read
+
+-- sqlite: jobId
+select *, "id ""`\ '" as "job:id", "task_id ""`\ '" as "job:task", "run_id ""`\ '" as "job:run", "pid ""`\ '" as "job:pid", cast("started_at ""`\ '" as text) as "job:started", "started_at ""`\ '" as "job:started-at", "host ""`\ '" as "job:host", "pid_start ""`\ '" as "job:pid-start", cast(round((julianday("started_at ""`\ '") - 2440587.5) * 86400000.0) as integer) as "job:started-ms", cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer) as "job:now-ms" from "jobs ""`\ '" where "id ""`\ '" = ? collate binary;
+
+-- postgres: jobId, jobId
+select *, "id ""`\ '" as "job:id", "task_id ""`\ '" as "job:task", "run_id ""`\ '" as "job:run", "pid ""`\ '" as "job:pid", extract(epoch from "started_at ""`\ '")::text as "job:started", "started_at ""`\ '" as "job:started-at", "host ""`\ '" as "job:host", "pid_start ""`\ '" as "job:pid-start", cast(extract(epoch from ("started_at ""`\ '")::timestamptz) * 1000 as bigint) as "job:started-ms", cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as "job:now-ms" from "jobs ""`\ '" where ("id ""`\ '" = $1 and ("id ""`\ '")::text collate "C" = ($2)::text collate "C");
+
+-- mysql: jobId, jobId
+select *, `id "``\ '` as `job:id`, `task_id "``\ '` as `job:task`, `run_id "``\ '` as `job:run`, `pid "``\ '` as `job:pid`, cast(`started_at "``\ '` as char) as `job:started`, `started_at "``\ '` as `job:started-at`, `host "``\ '` as `job:host`, `pid_start "``\ '` as `job:pid-start`, (timestampdiff(microsecond, '1970-01-01 00:00:00', `started_at "``\ '`) div 1000) as `job:started-ms`, cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as `job:now-ms` from `jobs "``\ '` where (`id "``\ '` = ? and cast(convert(`id "``\ '` using utf8mb4) as binary) = cast(convert(? using utf8mb4) as binary));
+
+
+-- stamp
+
+-- sqlite: runId, pid, host, pidStart, jobId, started
+update "jobs ""`\ '" set "run_id ""`\ '" = ?, "pid ""`\ '" = ?, "host ""`\ '" = ?, "pid_start ""`\ '" = ? where "id ""`\ '" = ? collate binary and "status ""`\ '" = 'running "`\ ''' collate binary and "run_id ""`\ '" is null and "pid ""`\ '" is null and cast("started_at ""`\ '" as text) is ? collate binary returning "id ""`\ '" as "job:id";
+
+-- postgres: runId, pid, host, pidStart, jobId, jobId, started
+update "jobs ""`\ '" set "run_id ""`\ '" = $1, "pid ""`\ '" = $2, "host ""`\ '" = $3, "pid_start ""`\ '" = $4 where ("id ""`\ '" = $5 and ("id ""`\ '")::text collate "C" = ($6)::text collate "C") and ("status ""`\ '" = 'running "`\ ''' and ("status ""`\ '")::text collate "C" = ('running "`\ ''')::text collate "C") and "run_id ""`\ '" is null and "pid ""`\ '" is null and (extract(epoch from "started_at ""`\ '")::text)::text collate "C" is not distinct from ($7)::text collate "C" returning "id ""`\ '" as "job:id";
+
+-- mysql: runId, pid, host, pidStart, jobId, jobId, started
+update `jobs "``\ '` set `run_id "``\ '` = ?, `pid "``\ '` = ?, `host "``\ '` = ?, `pid_start "``\ '` = ? where (`id "``\ '` = ? and cast(convert(`id "``\ '` using utf8mb4) as binary) = cast(convert(? using utf8mb4) as binary)) and (`status "``\ '` = 'running "`\\ ''' and cast(convert(`status "``\ '` using utf8mb4) as binary) = cast(convert('running "`\\ ''' using utf8mb4) as binary)) and `run_id "``\ '` is null and `pid "``\ '` is null and cast(convert(cast(`started_at "``\ '` as char) using utf8mb4) as binary) <=> cast(convert(? using utf8mb4) as binary);
+
+
+-- readStamp
+
+-- sqlite: jobId, runId, pid, started
+select "id ""`\ '" as "job:id" from "jobs ""`\ '" where "id ""`\ '" = ? collate binary and "status ""`\ '" = 'running "`\ ''' collate binary and "run_id ""`\ '" is ? collate binary and "pid ""`\ '" is ? and cast("started_at ""`\ '" as text) is ? collate binary;
+
+-- postgres: jobId, jobId, runId, pid, started
+select "id ""`\ '" as "job:id" from "jobs ""`\ '" where ("id ""`\ '" = $1 and ("id ""`\ '")::text collate "C" = ($2)::text collate "C") and ("status ""`\ '" = 'running "`\ ''' and ("status ""`\ '")::text collate "C" = ('running "`\ ''')::text collate "C") and ("run_id ""`\ '")::text collate "C" is not distinct from ($3)::text collate "C" and "pid ""`\ '" is not distinct from $4 and (extract(epoch from "started_at ""`\ '")::text)::text collate "C" is not distinct from ($5)::text collate "C";
+
+-- mysql: jobId, jobId, runId, pid, started
+select `id "``\ '` as `job:id` from `jobs "``\ '` where (`id "``\ '` = ? and cast(convert(`id "``\ '` using utf8mb4) as binary) = cast(convert(? using utf8mb4) as binary)) and (`status "``\ '` = 'running "`\\ ''' and cast(convert(`status "``\ '` using utf8mb4) as binary) = cast(convert('running "`\\ ''' using utf8mb4) as binary)) and cast(convert(`run_id "``\ '` using utf8mb4) as binary) <=> cast(convert(? using utf8mb4) as binary) and `pid "``\ '` <=> ? and cast(convert(cast(`started_at "``\ '` as char) using utf8mb4) as binary) <=> cast(convert(? using utf8mb4) as binary);
+
+
+-- firstRunning
+
+-- sqlite: limit
+select *, "id ""`\ '" as "job:id", "task_id ""`\ '" as "job:task", "run_id ""`\ '" as "job:run", "pid ""`\ '" as "job:pid", cast("started_at ""`\ '" as text) as "job:started", "started_at ""`\ '" as "job:started-at", "host ""`\ '" as "job:host", "pid_start ""`\ '" as "job:pid-start", cast(round((julianday("started_at ""`\ '") - 2440587.5) * 86400000.0) as integer) as "job:started-ms", cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer) as "job:now-ms" from "jobs ""`\ '" where "status ""`\ '" = 'running "`\ ''' collate binary order by "id ""`\ '" limit ?;
+
+-- postgres: limit
+select *, "id ""`\ '" as "job:id", "task_id ""`\ '" as "job:task", "run_id ""`\ '" as "job:run", "pid ""`\ '" as "job:pid", extract(epoch from "started_at ""`\ '")::text as "job:started", "started_at ""`\ '" as "job:started-at", "host ""`\ '" as "job:host", "pid_start ""`\ '" as "job:pid-start", cast(extract(epoch from ("started_at ""`\ '")::timestamptz) * 1000 as bigint) as "job:started-ms", cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as "job:now-ms" from "jobs ""`\ '" where ("status ""`\ '" = 'running "`\ ''' and ("status ""`\ '")::text collate "C" = ('running "`\ ''')::text collate "C") order by "id ""`\ '" limit $1;
+
+-- mysql: limit
+select *, `id "``\ '` as `job:id`, `task_id "``\ '` as `job:task`, `run_id "``\ '` as `job:run`, `pid "``\ '` as `job:pid`, cast(`started_at "``\ '` as char) as `job:started`, `started_at "``\ '` as `job:started-at`, `host "``\ '` as `job:host`, `pid_start "``\ '` as `job:pid-start`, (timestampdiff(microsecond, '1970-01-01 00:00:00', `started_at "``\ '`) div 1000) as `job:started-ms`, cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as `job:now-ms` from `jobs "``\ '` where (`status "``\ '` = 'running "`\\ ''' and cast(convert(`status "``\ '` using utf8mb4) as binary) = cast(convert('running "`\\ ''' using utf8mb4) as binary)) order by `id "``\ '` limit ?;
+
+
+-- nextRunning
+
+-- sqlite: after, limit
+select *, "id ""`\ '" as "job:id", "task_id ""`\ '" as "job:task", "run_id ""`\ '" as "job:run", "pid ""`\ '" as "job:pid", cast("started_at ""`\ '" as text) as "job:started", "started_at ""`\ '" as "job:started-at", "host ""`\ '" as "job:host", "pid_start ""`\ '" as "job:pid-start", cast(round((julianday("started_at ""`\ '") - 2440587.5) * 86400000.0) as integer) as "job:started-ms", cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer) as "job:now-ms" from "jobs ""`\ '" where "status ""`\ '" = 'running "`\ ''' collate binary and "id ""`\ '" > ? order by "id ""`\ '" limit ?;
+
+-- postgres: after, limit
+select *, "id ""`\ '" as "job:id", "task_id ""`\ '" as "job:task", "run_id ""`\ '" as "job:run", "pid ""`\ '" as "job:pid", extract(epoch from "started_at ""`\ '")::text as "job:started", "started_at ""`\ '" as "job:started-at", "host ""`\ '" as "job:host", "pid_start ""`\ '" as "job:pid-start", cast(extract(epoch from ("started_at ""`\ '")::timestamptz) * 1000 as bigint) as "job:started-ms", cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as "job:now-ms" from "jobs ""`\ '" where ("status ""`\ '" = 'running "`\ ''' and ("status ""`\ '")::text collate "C" = ('running "`\ ''')::text collate "C") and "id ""`\ '" > $1 order by "id ""`\ '" limit $2;
+
+-- mysql: after, limit
+select *, `id "``\ '` as `job:id`, `task_id "``\ '` as `job:task`, `run_id "``\ '` as `job:run`, `pid "``\ '` as `job:pid`, cast(`started_at "``\ '` as char) as `job:started`, `started_at "``\ '` as `job:started-at`, `host "``\ '` as `job:host`, `pid_start "``\ '` as `job:pid-start`, (timestampdiff(microsecond, '1970-01-01 00:00:00', `started_at "``\ '`) div 1000) as `job:started-ms`, cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as `job:now-ms` from `jobs "``\ '` where (`status "``\ '` = 'running "`\\ ''' and cast(convert(`status "``\ '` using utf8mb4) as binary) = cast(convert('running "`\\ ''' using utf8mb4) as binary)) and `id "``\ '` > ? order by `id "``\ '` limit ?;
+
+
+-- firstQueued
+
+-- sqlite: limit
+with page as (select "id ""`\ '" as page_key, ("run_id ""`\ '" is not null or "pid ""`\ '" is not null or "started_at ""`\ '" is not null) as page_impossible, "id ""`\ '" as "job:id", "task_id ""`\ '" as "job:task", "run_id ""`\ '" as "job:run", "pid ""`\ '" as "job:pid", cast("started_at ""`\ '" as text) as "job:started", "started_at ""`\ '" as "job:started-at" from "jobs ""`\ '" where "status ""`\ '" = 'queued "`\ ''' collate binary order by "id ""`\ '" limit ?) select page.*, page_impossible as "job:impossible", (select count(*) from page) as "job:page" from page where page_impossible or page_key = (select page_key from page order by page_key desc limit 1) order by page_key;
+
+-- postgres: limit
+with page as (select "id ""`\ '" as page_key, ("run_id ""`\ '" is not null or "pid ""`\ '" is not null or "started_at ""`\ '" is not null) as page_impossible, "id ""`\ '" as "job:id", "task_id ""`\ '" as "job:task", "run_id ""`\ '" as "job:run", "pid ""`\ '" as "job:pid", extract(epoch from "started_at ""`\ '")::text as "job:started", "started_at ""`\ '" as "job:started-at" from "jobs ""`\ '" where ("status ""`\ '" = 'queued "`\ ''' and ("status ""`\ '")::text collate "C" = ('queued "`\ ''')::text collate "C") order by "id ""`\ '" limit $1) select page.*, page_impossible as "job:impossible", (select count(*) from page) as "job:page" from page where page_impossible or page_key = (select page_key from page order by page_key desc limit 1) order by page_key;
+
+-- mysql: limit
+with page as (select `id "``\ '` as page_key, (`run_id "``\ '` is not null or `pid "``\ '` is not null or `started_at "``\ '` is not null) as page_impossible, `id "``\ '` as `job:id`, `task_id "``\ '` as `job:task`, `run_id "``\ '` as `job:run`, `pid "``\ '` as `job:pid`, cast(`started_at "``\ '` as char) as `job:started`, `started_at "``\ '` as `job:started-at` from `jobs "``\ '` where (`status "``\ '` = 'queued "`\\ ''' and cast(convert(`status "``\ '` using utf8mb4) as binary) = cast(convert('queued "`\\ ''' using utf8mb4) as binary)) order by `id "``\ '` limit ?) select page.*, page_impossible as `job:impossible`, (select count(*) from page) as `job:page` from page where page_impossible or page_key = (select page_key from page order by page_key desc limit 1) order by page_key;
+
+
+-- nextQueued
+
+-- sqlite: after, limit
+with page as (select "id ""`\ '" as page_key, ("run_id ""`\ '" is not null or "pid ""`\ '" is not null or "started_at ""`\ '" is not null) as page_impossible, "id ""`\ '" as "job:id", "task_id ""`\ '" as "job:task", "run_id ""`\ '" as "job:run", "pid ""`\ '" as "job:pid", cast("started_at ""`\ '" as text) as "job:started", "started_at ""`\ '" as "job:started-at" from "jobs ""`\ '" where "status ""`\ '" = 'queued "`\ ''' collate binary and "id ""`\ '" > ? order by "id ""`\ '" limit ?) select page.*, page_impossible as "job:impossible", (select count(*) from page) as "job:page" from page where page_impossible or page_key = (select page_key from page order by page_key desc limit 1) order by page_key;
+
+-- postgres: after, limit
+with page as (select "id ""`\ '" as page_key, ("run_id ""`\ '" is not null or "pid ""`\ '" is not null or "started_at ""`\ '" is not null) as page_impossible, "id ""`\ '" as "job:id", "task_id ""`\ '" as "job:task", "run_id ""`\ '" as "job:run", "pid ""`\ '" as "job:pid", extract(epoch from "started_at ""`\ '")::text as "job:started", "started_at ""`\ '" as "job:started-at" from "jobs ""`\ '" where ("status ""`\ '" = 'queued "`\ ''' and ("status ""`\ '")::text collate "C" = ('queued "`\ ''')::text collate "C") and "id ""`\ '" > $1 order by "id ""`\ '" limit $2) select page.*, page_impossible as "job:impossible", (select count(*) from page) as "job:page" from page where page_impossible or page_key = (select page_key from page order by page_key desc limit 1) order by page_key;
+
+-- mysql: after, limit
+with page as (select `id "``\ '` as page_key, (`run_id "``\ '` is not null or `pid "``\ '` is not null or `started_at "``\ '` is not null) as page_impossible, `id "``\ '` as `job:id`, `task_id "``\ '` as `job:task`, `run_id "``\ '` as `job:run`, `pid "``\ '` as `job:pid`, cast(`started_at "``\ '` as char) as `job:started`, `started_at "``\ '` as `job:started-at` from `jobs "``\ '` where (`status "``\ '` = 'queued "`\\ ''' and cast(convert(`status "``\ '` using utf8mb4) as binary) = cast(convert('queued "`\\ ''' using utf8mb4) as binary)) and `id "``\ '` > ? order by `id "``\ '` limit ?) select page.*, page_impossible as `job:impossible`, (select count(*) from page) as `job:page` from page where page_impossible or page_key = (select page_key from page order by page_key desc limit 1) order by page_key;
+
+
+-- countImpossible
+
+-- sqlite: limit
+select count(*) as impossible from (select ("run_id ""`\ '" is not null or "pid ""`\ '" is not null or "started_at ""`\ '" is not null) as found from "jobs ""`\ '" where "status ""`\ '" = 'queued "`\ ''' collate binary limit ?) as queued where found;
+
+-- postgres: limit
+select count(*) as impossible from (select ("run_id ""`\ '" is not null or "pid ""`\ '" is not null or "started_at ""`\ '" is not null) as found from "jobs ""`\ '" where ("status ""`\ '" = 'queued "`\ ''' and ("status ""`\ '")::text collate "C" = ('queued "`\ ''')::text collate "C") limit $1) as queued where found;
+
+-- mysql: limit
+select count(*) as impossible from (select (`run_id "``\ '` is not null or `pid "``\ '` is not null or `started_at "``\ '` is not null) as found from `jobs "``\ '` where (`status "``\ '` = 'queued "`\\ ''' and cast(convert(`status "``\ '` using utf8mb4) as binary) = cast(convert('queued "`\\ ''' using utf8mb4) as binary)) limit ?) as queued where found;
