@@ -45,10 +45,14 @@ const listed = (list: Fragment, type: IdType): Fragment =>
 const among: Dialect['among'] = (column, type, list) =>
   sql<boolean>`${column} in (select listed.v from ${listed(list, type)})`;
 
+/** What an instant looks like that was written by whatever means, up to its milliseconds. */
+const SHAPE = sql.lit(
+  '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[ T]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]{1,3})?',
+);
+
 /** An instant that was written by whatever means, where it can be read; without a zone it is in UTC. */
 const instantOf = (column: Fragment): Fragment => {
-  const shape = '^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,3})?';
-  const text = sql`replace(regexp_substr(cast(${column} as char), ${sql.lit(shape)}), 'T', ' ')`;
+  const text = sql`replace(regexp_substr(cast(${column} as char), ${SHAPE}), 'T', ' ')`;
   return sql`coalesce(cast(nullif(${text}, '') as datetime(3)), utc_timestamp(3))`;
 };
 

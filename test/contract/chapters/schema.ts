@@ -99,12 +99,16 @@ export function schema(site: Site): void {
       expect(rows[0]?.acquired_at.replace('T', ' ')).toContain('2026-03-29 02:30:00');
     });
 
-    test('keeps a row whose acquired_at says nothing', async () => {
+    test('keeps rows whose acquired_at says nothing, or nothing that is an instant', async () => {
       await makeOld('nothing_said', columns.text);
-      await addOld('nothing_said', 1, null);
+      for (const [at, said] of [null, 'soon', '1767323045678', '2026-13-45 99:99:99'].entries()) {
+        await addOld('nothing_said', at + 1, said);
+      }
       const { ownership } = site.process({ lease: { table: 'nothing_said' } });
       expect((await ensureSchema(ownership))._unsafeUnwrap()).toBe('upgraded');
-      expect(await site.leases('nothing_said')).toMatchObject([{ task_id: '1', owner: 'monitor' }]);
+      expect(await site.leases('nothing_said')).toMatchObject(
+        ['1', '2', '3', '4'].map((task_id) => ({ task_id, owner: 'monitor' })),
+      );
     });
 
     test('lets no writer of the first shape in any more', async () => {
