@@ -245,7 +245,7 @@ describe('ensureSchema of a name that is somebody else’s', () => {
   });
 
   test('fails on the table of the tasks themselves', async () => {
-    expect(await err(ensureSchema(owning({ table: 'tasks' })))).toMatchObject({ kind: 'schema' });
+    expect(await err(ensureSchema(owning({ schema: 'main', table: 'tasks' })))).toMatchObject({ kind: 'schema' });
     expect(await file.read('select id from tasks order by id')).toEqual([{ id: 1 }, { id: 2 }]);
   });
 });
