@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { err, ok, type Proofs } from '../rig/proofs.js';
 import { begin, journal, journalled, Outside, READ, RENEW, START, take } from './outside.js';
 
-/** What running an effect promises: page 1.10. */
+/** What running an effect promises. */
 export const running: Proofs = {
   'runEffect writes down the start, applies once, and writes down the result': async (rig) => {
     const a = rig.start('a');

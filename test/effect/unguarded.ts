@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { err, ok, type Proofs } from '../rig/proofs.js';
 import { begin, journal, journalled, Outside, take } from './outside.js';
 
-/** What running an effect does where nothing is guarded: page 1.11. */
+/** What running an effect does where nothing is guarded. */
 export const unguarded: Proofs = {
   'under off runEffect just applies, every time, and sends no statement': async (rig) => {
     const a = rig.start('a');

@@ -7,7 +7,7 @@ const INSERT = /^insert into "transition_lease"/;
 const READ = /^select .* from "transition_lease" where "task_id" = \?/s;
 const RECLAIM = /^delete from "transition_lease" .*expires_ms/s;
 
-/** Taking a lease: page 1.4. */
+/** Taking a lease. */
 export const acquisition: Proofs = {
   'acquireLease takes a free task, and its row says who holds it since when and for how long': async (rig) => {
     const a = rig.start('a');
@@ -82,6 +82,8 @@ export const acquisition: Proofs = {
     const answers = await Promise.all(asked);
     expect(answers.filter((answer) => answer.isOk())).toHaveLength(1);
     expect(rig.leases()).toHaveLength(1);
+    expect(processes.flatMap((process) => process.told('store.failed'))).toEqual([]);
+    expect(processes.flatMap((process) => process.told('lease.busy'))).toHaveLength(7);
   },
 
   'acquireLease holds different tasks side by side': async (rig) => {
@@ -154,6 +156,16 @@ export const acquisition: Proofs = {
     const busy = await err(acquireLease(b.own(), { taskId: 1, actor: 'reaper' }));
     expect(busy).toMatchObject({ verdict: 'live', reason: 'unexpired' });
     rig.time.freeze(30_000);
+    await ok(acquireLease(b.own(), { taskId: 1, actor: 'reaper' }));
+  },
+
+  'the wall clock of an observer ends no lease: the clock of the database does': async (rig) => {
+    const [a, b] = [rig.start('a', { host: 'elsewhere' }), rig.start('b')];
+    await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
+    rig.time.setWall(3_600_000);
+    expect(await err(acquireLease(b.own(), { taskId: 1, actor: 'reaper' }))).toMatchObject({ type: 'lease-busy' });
+    rig.time.setWall(-7_200_000);
+    rig.time.databaseMs += 30_000;
     await ok(acquireLease(b.own(), { taskId: 1, actor: 'reaper' }));
   },
 

@@ -13,7 +13,7 @@ import { settled } from '../rig/time.js';
 const closed = { type: 'not-granting', because: 'closed' };
 const INSERT = /^insert into "transition_lease"/;
 
-/** The end of an ownership: page 1.6 and 2.1. */
+/** The end of an ownership. */
 export const closing: Proofs = {
   'close of an ownership that holds nothing ends at once and leaves no timer': async (rig) => {
     const a = rig.start('a');

@@ -25,7 +25,7 @@ const untouchable = new Proxy({}, { get: () => throws(new Error('get')), has: ()
 const revoked = Proxy.revocable({}, {});
 revoked.revoke();
 
-/** Code and rows of others at their worst: page 1.11, every public function answers a result and never rejects. */
+/** Code and rows of others at their worst: every public function answers a result and never rejects. */
 export const hostile: Proofs = {
   'withTransitionLease answers handler-failed and releases, whatever is thrown': async (rig) => {
     const own = rig.start('a').own();

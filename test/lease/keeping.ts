@@ -17,7 +17,7 @@ const RENEWAL = /^update "transition_lease"/;
 const TTL_MS = 30_000;
 const TRUSTED_MS = 27_000;
 
-/** Holding a lease: page 1.6. */
+/** Holding a lease. */
 export const keeping: Proofs = {
   'a lease is renewed for as long as its process holds it, with no code of the holder': async (rig) => {
     const [a, b] = [rig.start('a'), rig.start('b')];
@@ -230,6 +230,22 @@ export const keeping: Proofs = {
     expect(a.told('lease.renewed')).toHaveLength(2);
   },
 
+  'renewals that each take longer than the interval follow each other at once, and nothing is lost': async (rig) => {
+    const a = rig.start('a');
+    const { signal } = await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
+    for (let times = 0; times < 10; times += 1) {
+      const held = a.wire.hold(RENEWAL);
+      await rig.time.advance(12_000);
+      await held.arrived;
+      expect(Number(rig.leases()[0]?.['expires_ms']) - rig.time.databaseMs).toBeGreaterThan(TTL_MS / 4);
+      held.letThrough();
+      await settled();
+      await rig.time.advance(1);
+    }
+    expect(signal.aborted).toBe(false);
+    expect(a.told('lease.lost')).toEqual([]);
+  },
+
   'a renewal that comes more than an interval late says so': async (rig) => {
     const a = rig.start('a');
     await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
@@ -410,7 +426,7 @@ const lockingDialect: Dialect = Object.freeze({
     }),
 });
 
-/** Rows that somebody has locked: page 1.6. */
+/** Rows that somebody has locked. */
 export const locked: Proofs = {
   'a lease whose row is locked is not lost, starves no other, and is renewed soon after': async (rig) => {
     const { a, own } = lockable(rig);

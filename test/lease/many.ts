@@ -8,7 +8,7 @@ const READ = /^select .* from "transition_lease"/s;
 const asking = (taskIds: readonly number[], more: object = {}) =>
   taskIds.map((taskId) => ({ taskId, actor: 'reconciler', ...more }));
 
-/** Many leases in few statements: page 2.2. */
+/** Many leases in few statements. */
 export const many: Proofs = {
   'acquireLeases takes what is free, tells what is not, each in the order of its request': async (rig) => {
     const [a, b] = [rig.start('a'), rig.start('b')];

@@ -12,7 +12,7 @@ import { err, ok, type Proofs } from '../rig/proofs.js';
 
 const READ = /^select .* from "transition_lease"/s;
 
-/** Looking at leases and overruling them: page 2.2. */
+/** Looking at leases and overruling them. */
 export const operation: Proofs = {
   'inspectLease tells a free task from a held one, and changes nothing': async (rig) => {
     const [a, b] = [rig.start('a'), rig.start('b')];

@@ -5,7 +5,7 @@ import { settled } from '../rig/time.js';
 
 const RENEWAL = /^update "transition_lease"/;
 
-/** Leases in a caller's transaction: page 1.4 and 1.6. */
+/** Leases in a caller's transaction. */
 export const provisional: Proofs = {
   'acquireLease in a transaction is provisional: a commit makes it a lease like any other': async (rig) => {
     const [a, b] = [rig.start('a'), rig.start('b')];

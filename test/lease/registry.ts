@@ -14,7 +14,7 @@ import { settled } from '../rig/time.js';
 const phases = (process: { registry: ReadonlyMap<string, { phase: string }> }) =>
   [...process.registry.values()].map(({ phase }) => phase);
 
-/** The claims of a process: page 1.4. */
+/** The claims of a process. */
 export const registry: Proofs = {
   'a claim is known from before its insert is sent until its release is answered': async (rig) => {
     const a = rig.start('a');

@@ -5,7 +5,7 @@ import { err, ok, type Proofs } from '../rig/proofs.js';
 
 const DELETE = /^delete from "transition_lease"/;
 
-/** Giving a lease back: page 1.3, 1.8 and 2.2. */
+/** Giving a lease back. */
 export const release: Proofs = {
   'releaseLease deletes exactly its own row, stops its timer and forgets its claim': async (rig) => {
     const a = rig.start('a');
@@ -72,6 +72,16 @@ export const release: Proofs = {
     a.wire.fault(DELETE, 'reply-lost', 1);
     expect(await ok(releaseLease(own, lease))).toBe('released');
     expect(rig.leases()).toEqual([]);
+  },
+
+  'releaseLease waits out a database that is busy': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    const lease = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+    a.wire.fault(DELETE, 'busy', 5);
+    expect(await ok(releaseLease(own, lease))).toBe('released');
+    expect(rig.time.slept).toHaveLength(5);
+    expect(a.told('lease.release-failed')).toEqual([]);
   },
 
   'releaseLease of a lease known to be lost is not called released by a lost reply': async (rig) => {

@@ -9,7 +9,7 @@ const EFFECTS = /transition_effect/;
 
 const cleared = { status: 'queued', run_id: null, pid: null, started_at: null, host: null, pid_start: null } as const;
 
-/** What recovering at a start promises: page 1.10. */
+/** What recovering at a start promises. */
 export const recovering: Proofs = {
   'recoverOnStartup does its four steps, and reports each row': async (yard) => {
     const { lease, tokens } = await ruins(yard);

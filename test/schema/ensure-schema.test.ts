@@ -10,6 +10,7 @@ import {
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TestFile } from '../rig/file.js';
 import { err, ok } from '../rig/proofs.js';
+import { openRig } from '../rig/rig.js';
 
 interface Tables {
   tasks: { id: number; stage: string };
@@ -122,6 +123,20 @@ describe('ensureSchema', () => {
     await file.db.destroy();
     expect(await err(ensureSchema(own))).toMatchObject({ type: 'store-failure', outcome: 'not-applied' });
   });
+});
+
+test('ensureSchema that cannot look makes nothing: an error is never read as a table that is missing', async () => {
+  await using rig = await openRig();
+  const a = rig.start('a');
+  const own = a.own({ lease: { table: 'other_lease' } });
+  for (const fault of ['strange', 'refused', 'busy'] as const) {
+    a.wire.fault(/pragma_table_info/, fault);
+    expect(await err(ensureSchema(own))).toMatchObject({ type: 'store-failure' });
+    a.wire.mend();
+  }
+  expect(a.wire.matching(/create|drop|alter/)).toEqual([]);
+  expect(rig.read("select name from sqlite_master where name = 'other_lease'")).toEqual([]);
+  expect(await ok(ensureSchema(own))).toBe('created');
 });
 
 describe('ensureSchema of a table of the first shape', () => {

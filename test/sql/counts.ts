@@ -29,7 +29,7 @@ async function kinds<T, E>(
 const request = { taskId: 1, actor: 'monitor', stage: 'deploy-staging' } as const;
 const move = { taskId: 1, expected: 'deploy-staging', next: 'deploy' } as const;
 
-/** How many statements each verb sends: page 1.12. */
+/** How many statements each verb sends. */
 export const counts: Proofs = {
   'one statement takes a free lease, and one gives it back': async (rig) => {
     const a = rig.start('a');

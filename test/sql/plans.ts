@@ -10,7 +10,7 @@ import {
 import { expect } from 'vitest';
 import { err, ok, type Proofs } from '../rig/proofs.js';
 
-/** How statements find their rows: page 1.12. */
+/** How statements find their rows. */
 export const plans: Proofs = {
   'every statement finds the rows that it names by an index, however many there are': async (rig) => {
     const [a, b] = [rig.start('a'), rig.start('b')];

@@ -6,7 +6,7 @@ import { settled } from '../rig/time.js';
 const WRITE = /^(with written as \()?update "tasks"/;
 const move = { taskId: 1, expected: 'deploy-staging', next: 'deploy' } as const;
 
-/** Stage writes with a lease: page 1.7. */
+/** Stage writes with a lease. */
 export const fenced: Proofs = {
   'updateStageCas with a lease moves the task, stamps it, and says by which token': async (rig) => {
     const a = rig.start('a');
@@ -231,6 +231,7 @@ export const fenced: Proofs = {
     a.wire.fault(/^commit$/, 'reply-lost', 1);
     expect(await ok(updateStageCas(own, { ...move, lease, release: true }))).toMatchObject({ released: true });
     expect([rig.task(1)?.['stage'], rig.leases().length]).toEqual(['deploy', 0]);
+    expect(a.wire.matching(/^commit$/)).toHaveLength(1);
     expect(a.told('lease.lost')).toEqual([]);
     expect(a.timers).toEqual([]);
   },

@@ -15,7 +15,7 @@ import { tasks } from '../rig/rig.js';
 const WRITE = /^update "tasks"/;
 const move = { taskId: 1, expected: 'deploy-staging', next: 'deploy' } as const;
 
-/** Stage writes without a lease: page 1.7. */
+/** Stage writes without a lease. */
 export const unfenced: Proofs = {
   'updateStageCas without a lease moves a task that nobody holds': async (rig) => {
     const a = rig.start('a');
@@ -278,7 +278,7 @@ export const unfenced: Proofs = {
   },
 };
 
-/** Triggers of the caller on the tasks: page 6, G15. */
+/** Triggers of the caller on the tasks. */
 export const triggers: Proofs = {
   'a write that a trigger suppressed is told as not written, though the stage is the expected one': async (rig) => {
     const a = rig.start('a');

@@ -8,7 +8,7 @@ const DELETE = /^delete from "transition_lease"/;
 const RENEWAL = /^update "transition_lease"/;
 const request = { taskId: 1, actor: 'finalizer', stage: 'deploy-staging' } as const;
 
-/** Handlers under a lease: page 1.8. */
+/** Handlers under a lease. */
 export const handling: Proofs = {
   'withTransitionLease acquires, handles and releases, in that order': async (rig) => {
     const a = rig.start('a');
@@ -283,7 +283,7 @@ export const handling: Proofs = {
   },
 };
 
-/** What a handler is handed: page 1.6 and 2.2. */
+/** What a handler is handed. */
 export const held: Proofs = {
   'ensure renews, and is ok only with that much left in the database': async (rig) => {
     const a = rig.start('a');

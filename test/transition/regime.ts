@@ -20,7 +20,7 @@ const move = { taskId: 1, expected: 'deploy-staging', next: 'deploy' } as const;
 const PLAIN_UPDATE =
   /^update "tasks" set "stage" = \?, "updated_at" = strftime\('%Y-%m-%d %H:%M:%f', .* \/ 1000\.0, 'unixepoch'\) where "id" = \?$/;
 
-/** The kill switch, the scope and the failure policy: page 1.11. */
+/** The kill switch, the scope and the failure policy. */
 export const regime: Proofs = {
   'under off a transition is what it was before: one plain UPDATE, and no statement names the lease table': async (
     rig,
