@@ -1,7 +1,8 @@
-import { sql } from 'kysely';
+import { CamelCasePlugin, sql } from 'kysely';
 import {
   acquireLease,
   acquireLeases,
+  createTransitionOwnership,
   ensureSchema,
   inspectLease,
   ownedBy,
@@ -119,6 +120,17 @@ export function identifiers(site: Site): void {
         site.db,
       );
       expect(rows).toEqual([{ stage: 'fenced' }]);
+    });
+
+    test('are the library’s own, whatever a plugin of the caller makes of theirs', async () => {
+      const { db } = site.process();
+      await site.addTask(1, 'deploy');
+      const tasks = { table: 'tasks', id: 'id', stage: 'stage', updatedAt: 'updated_at' } as const;
+      const ownership = createTransitionOwnership({ db: db.withPlugin(new CamelCasePlugin()), tasks });
+      const lease = (await acquireLease(ownership, { taskId: 1, actor: 'monitor' }))._unsafeUnwrap();
+      expect((await snapshot(ownership))._unsafeUnwrap().leases).toMatchObject([{ fencingToken: lease.fencingToken }]);
+      const request = { taskId: 1, expected: 'deploy', next: 'done', lease, release: true };
+      expect((await updateStageCas(ownership, request)).isOk()).toBe(true);
     });
 
     test('of lease tables keep their leases apart', async () => {
