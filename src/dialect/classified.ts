@@ -30,7 +30,10 @@ const COMMON: Rules = {
       unknownOutcome('connection', true),
     ],
   ],
-  messages: [[/driver has already been destroyed/, notApplied('connection', false)]],
+  messages: [
+    [/driver has already been destroyed/, notApplied('connection', false)],
+    [/Transaction is already (committed|rolled back)/, notApplied('other', false)],
+  ],
 };
 
 const UNHEARD_OF = unknownOutcome('other', false);

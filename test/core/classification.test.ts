@@ -91,6 +91,8 @@ const everywhere: readonly Told[] = [
   ['ETIMEDOUT', 'unknown connection, may succeed later'],
   ['EHOSTUNREACH', 'unknown connection, may succeed later'],
   [{ message: 'driver has already been destroyed' }, 'not-applied connection'],
+  [{ message: 'Transaction is already committed' }, 'not-applied other'],
+  [{ message: 'Transaction is already rolled back' }, 'not-applied other'],
   ['SOMETHING_NEW', 'unknown other'],
   [{ message: 'words that no rule knows' }, 'unknown other'],
 ];
