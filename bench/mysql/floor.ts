@@ -6,7 +6,7 @@ import type { MysqlServer } from './database.js';
 
 type Connection = Awaited<ReturnType<MysqlServer['connection']>>;
 
-const NOW_MS = `(timestampdiff(microsecond, '1970-01-01', utc_timestamp(3)) div 1000)`;
+const NOW_MS = 'cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed)';
 
 /** The statements of a transition, written by hand: what the library sends, and nothing else. An insert answers no rows. */
 const INSERT = `insert ignore into transition_lease (claim, task_id, owner, owner_pid, owner_boot_id, owner_host,
