@@ -48,6 +48,9 @@ export interface OpenStore {
   close(): Promise<void>;
 }
 
+/** A name on a server that no other run of the tests has. */
+export const ownName = (name: string): string => `${name}_${process.pid}`;
+
 /** A server that the tests need: its address, or why there is none. */
 export function serverUrl(variable: 'TEST_POSTGRES_URL' | 'TEST_MYSQL_URL'): {
   readonly url: string;

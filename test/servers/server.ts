@@ -4,7 +4,7 @@ import { lockWaits } from '../../src/testing/store/mysql-lock-waits.js';
 import type { Row } from '../../src/testing/store/store.js';
 import { type ContractProcess, type ProcessOptions, startProcess } from '../contract/process.js';
 import { makeTaskTables } from '../contract/site.js';
-import type { ContractStore, ContractTables } from '../contract/store.js';
+import { type ContractStore, type ContractTables, ownName } from '../contract/store.js';
 import { makeDatabases, mysql, mysqlPool } from '../contract/stores/mysql.js';
 import { makeSchemas, postgres, postgresPool } from '../contract/stores/postgres.js';
 
@@ -129,7 +129,8 @@ export const postgresServer: TestServer = {
   missing: postgres.missing,
   dialect: postgresDialect,
   port: portOf(process.env['TEST_POSTGRES_URL'], 5432),
-  make: async (name) => {
+  make: async (place) => {
+    const name = ownName(place);
     const remove = await makeSchemas(name);
     const sessions = sql`select pid as id from pg_stat_activity where application_name = ${name}`;
     return makePlace(postgres, {
@@ -158,7 +159,8 @@ export const mysqlServer: TestServer = {
   missing: mysql.missing,
   dialect: mysqlDialect,
   port: portOf(process.env['TEST_MYSQL_URL'], 3306),
-  make: async (name) => {
+  make: async (place) => {
+    const name = ownName(place);
     const remove = await makeDatabases(name);
     const sessions = sql`select id from information_schema.processlist where db = ${name}`;
     return makePlace(mysql, {

@@ -1,7 +1,7 @@
 import { Kysely, MysqlDialect, sql } from 'kysely';
 import { type ConnectionOptions, createPool, type Pool, type PoolOptions } from 'mysql2';
 import { createConnection } from 'mysql2/promise';
-import { type ContractStore, type ContractTables, serverUrl } from '../store.js';
+import { type ContractStore, type ContractTables, ownName, serverUrl } from '../store.js';
 
 const { url, missing } = serverUrl('TEST_MYSQL_URL');
 
@@ -41,7 +41,8 @@ export async function makeDatabases(...databases: readonly string[]): Promise<()
   return () => run(drop);
 }
 
-function mysqlBy(name: string, database: string, options: PoolOptions, begin: readonly string[] = []): ContractStore {
+function mysqlBy(name: string, place: string, options: PoolOptions, begin: readonly string[] = []): ContractStore {
+  const database = ownName(place);
   return {
     name,
     missing,

@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect, type RawBuilder, sql } from 'kysely';
 import pg from 'pg';
-import { type ContractStore, type ContractTables, serverUrl } from '../store.js';
+import { type ContractStore, type ContractTables, ownName, serverUrl } from '../store.js';
 
 const { url, missing } = serverUrl('TEST_POSTGRES_URL');
 
@@ -33,7 +33,8 @@ export async function makeSchemas(...schemas: readonly string[]): Promise<() => 
   return () => run(drop);
 }
 
-function postgresBy(name: string, schema: string, settings: string): ContractStore {
+function postgresBy(name: string, place: string, settings: string): ContractStore {
+  const schema = ownName(place);
   return {
     name,
     missing,
