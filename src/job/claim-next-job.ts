@@ -5,7 +5,7 @@ import { invariant } from '../core/invariant.js';
 import type { JobRecord } from '../core/job.js';
 import type { ShapeWithJobs } from '../shape.js';
 import { execute, type Row } from '../sql/execute.js';
-import type { Claim } from '../sql/job-writes.js';
+import type { Claim } from '../sql/job-claims.js';
 import type { Session } from '../sql/session.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { checkOrder, checkSet, checkWhere, writtenByClaim } from './callers-columns.js';

@@ -2,7 +2,7 @@ import { err, ok, type Result } from 'neverthrow';
 import type { Context } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import { changed, execute } from '../sql/execute.js';
-import type { Move } from '../sql/job-writes.js';
+import type { Move } from '../sql/job-returns.js';
 import type { Session } from '../sql/session.js';
 import type { Jobs } from './jobs-of.js';
 import { inOneCommit } from './one-commit.js';

@@ -6,7 +6,7 @@ import type { SeenJob } from '../core/job.js';
 import { shown } from '../core/shown.js';
 import type { ShapeWithJobs } from '../shape.js';
 import { execute } from '../sql/execute.js';
-import type { Reset } from '../sql/job-writes.js';
+import type { Reset } from '../sql/job-returns.js';
 import type { Session } from '../sql/session.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { checkSet, writtenByRequeue } from './callers-columns.js';

@@ -1,16 +1,16 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
-import { jsonInstant } from '../core/event.js';
+import { type EventFacts, jsonInstant } from '../core/event.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { IdValue } from '../core/id.js';
+import type { SeenJob } from '../core/job.js';
 import { checkLimit } from '../core/limit.js';
 import { shown } from '../core/shown.js';
 import type { ShapeWithJobs } from '../shape.js';
-import { NOTHING } from '../sql/callers-parts.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { type ImpossibleQueued, toFound } from './found-job.js';
 import { checkRequest, factsOf, type Jobs, jobsOf } from './jobs-of.js';
-import { moveJob } from './move-job.js';
+import { repairPage } from './repair-page.js';
 import { impossiblePages } from './walk.js';
 
 /** How to sanitize. */
@@ -74,24 +74,26 @@ export async function sanitizeQueued(
   jobs: Jobs,
   { dryRun = false, batchSize = 500 }: SanitizeOptions = {},
 ): Promise<Result<SanitizeReport, StoreFailure>> {
-  const { queued } = jobs.settings.statuses;
   let found = 0;
   const sanitized: ImpossibleQueued[] = [];
   const skipped: IdValue[] = [];
   for await (const page of impossiblePages(context, jobs, batchSize)) {
     if (page.isErr()) return err(page.error);
+    found += page.value.length;
+    for (const job of page.value) context.observer.tell('queue.impossible-found', told(job));
+    if (dryRun) continue;
+    const repaired = await repairPage(context, jobs, page.value);
+    if (repaired.isErr()) return err(repaired.error);
     for (const job of page.value) {
-      const told = { ...factsOf(job), startedAt: jsonInstant(job.startedAt) };
-      found += 1;
-      context.observer.tell('queue.impossible-found', told);
-      if (dryRun) continue;
-      const repaired = await moveJob(context, jobs, { job, from: queued, to: queued, set: NOTHING });
-      if (repaired.isErr() && repaired.error.kind === 'connection') return err(repaired.error);
-      if (repaired.unwrapOr(false)) {
+      if (repaired.value.has(job.jobId)) {
         sanitized.push(toFound(job));
-        context.observer.tell('queue.sanitized', told);
+        context.observer.tell('queue.sanitized', told(job));
       } else skipped.push(job.jobId);
     }
   }
   return ok(Object.freeze({ found, sanitized, skipped }));
+}
+
+function told(job: SeenJob): EventFacts['queue.sanitized'] {
+  return { ...factsOf(job), startedAt: jsonInstant(job.startedAt) };
 }

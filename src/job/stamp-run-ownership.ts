@@ -5,7 +5,7 @@ import { checkId } from '../core/id.js';
 import { shown } from '../core/shown.js';
 import type { ShapeWithJobs } from '../shape.js';
 import { changed, execute } from '../sql/execute.js';
-import type { Stamp } from '../sql/job-writes.js';
+import type { Stamp } from '../sql/job-claims.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import type { ClaimedJob } from './claim-next-job.js';
 import { checkPid, checkRequest, type Jobs, jobsOf } from './jobs-of.js';

@@ -24,6 +24,7 @@ const STAMP = /^update "jobs" set "run_id" = \?/;
 const MOVE = /^update "jobs" set .* where "id" = \(select "id" from "jobs" where "id" = \?/s;
 const RESET = /^update "jobs" set .*"id" in \(select/s;
 const LOCK = /^select .* from "jobs" where \("id" = \?/;
+const TOGETHER = /^select .* from "jobs" where "id" in \(/;
 const QUEUED = /^with page/;
 const RUNNING = /^select \*.* where "status" = 'running'/s;
 const COUNT = /^select count\(\*\) as impossible/;
@@ -33,7 +34,9 @@ const moved = 'claimNextJob moves a job from queued to running, clears what a fo
 const superseded = 'stampRunOwnership is superseded by a cancelled, a finished and a stamped job';
 const anotherRun = 'a tick leaves a job alone that another run has by now';
 const changed = 'sanitizeImpossibleQueued leaves a job alone that changed since it was found';
+const changedAlone = 'sanitizeImpossibleQueued one by one leaves a job alone that changed since it was found';
 const seen = 'resetRunOwnership skips a job that has another status, run or pid than was seen';
+const standing = 'sanitizeImpossibleQueued skips a job that stands in the way of all, and repairs the rest';
 const cleared = 'resetRunOwnership clears the whole run ownership in the same statement as the status';
 const many = 'resetRunOwnership takes many jobs in one UPDATE, and tells which of them it returned';
 const mixed = 'sanitizeImpossibleQueued repairs every impossible job, and tells what each carried';
@@ -212,49 +215,84 @@ const controls: Record<string, Control> = {
     without: inStatus('queued'),
     becomes: '1 = 1',
     proofs: sanitizing,
-    title: changed,
+    title: changedAlone,
   },
   'a repair is of the same run': {
     of: MOVE,
     without: '"run_id" is ?',
     becomes: 'coalesce(?, 0) is not null',
     proofs: sanitizing,
-    title: changed,
+    title: changedAlone,
   },
   'a repair is of the same pid': {
     of: MOVE,
     without: '"pid" is ?',
     becomes: 'coalesce(?, 0) is not null',
     proofs: sanitizing,
-    title: changed,
+    title: changedAlone,
   },
   'a repair is of the same start': {
     of: MOVE,
     without: 'cast("started_at" as text) is ?',
     becomes: "coalesce(?, '') is not null",
     proofs: sanitizing,
-    title: changed,
+    title: changedAlone,
   },
   'null is a value of a run': {
     of: MOVE,
     without: '"run_id" is ?',
     becomes: '"run_id" = ?',
     proofs: sanitizing,
-    title: mixed,
+    title: standing,
   },
   'null is a value of a pid': {
     of: MOVE,
     without: '"pid" is ?',
     becomes: '"pid" = ?',
     proofs: sanitizing,
-    title: mixed,
+    title: standing,
   },
   'null is a value of a start': {
     of: MOVE,
     without: 'as text) is ?',
     becomes: 'as text) = ?',
     proofs: sanitizing,
-    title: mixed,
+    title: standing,
+  },
+  'a repair of many is of queued jobs': {
+    of: TOGETHER,
+    without: inStatus('queued'),
+    becomes: '1 = 1',
+    proofs: sanitizing,
+    title: changed,
+  },
+  'a repair of many compares the run': {
+    of: TOGETHER,
+    without: '"run_id" as "job:run"',
+    becomes: '7 as "job:run"',
+    proofs: sanitizing,
+    title: changed,
+  },
+  'a repair of many compares the pid': {
+    of: TOGETHER,
+    without: '"pid" as "job:pid"',
+    becomes: '77 as "job:pid"',
+    proofs: sanitizing,
+    title: changed,
+  },
+  'a repair of many compares the start': {
+    of: TOGETHER,
+    without: 'cast("started_at" as text) as "job:started"',
+    becomes: `'2026-01-02 03:04:05.678' as "job:started"`,
+    proofs: sanitizing,
+    title: changed,
+  },
+  'a repair of many is of those jobs': {
+    of: /^update "jobs" set .* where "id" in \(\?/s,
+    without: /where "id" in \(.*\)$/,
+    becomes: 'where coalesce(?, 0) > 0',
+    proofs: sanitizing,
+    title: changed,
   },
   ...Object.fromEntries(
     runColumns.map((column) => [
@@ -330,8 +368,8 @@ const controls: Record<string, Control> = {
   },
   'a reset by locked rows takes those rows': {
     store: countingStore,
-    of: /^update.*where \("id" = \?/s,
-    without: /where \("id" = \?.*\)$/,
+    of: /^update.*where "id" in \(\?/s,
+    without: /where "id" in \(.*\)$/,
     becomes: 'where coalesce(?, ?) > 0',
     proofs: returning,
     title: many,

@@ -64,7 +64,7 @@ describe('a walk over many jobs', () => {
     await ok(claimNextJob(ownership));
     await ok(snapshot(ownership));
     const sent = [...new Set(worker.wire.sent.map(({ sql: text }) => text))].filter((text) => text.includes('"jobs"'));
-    expect(sent).toHaveLength(6);
+    expect(sent).toHaveLength(7);
     for (const text of sent) {
       const tables = await plan(yard, text);
       expect(tables.length).toBeGreaterThan(0);

@@ -23,6 +23,30 @@ async function mixed(yard: Yard): Promise<void> {
 
 const idsOf = (found: readonly Pick<ImpossibleQueued, 'jobId'>[]) => found.map(({ jobId }) => jobId);
 
+/** The statement that locks the rows of a page. */
+const TOGETHER = /^select .* from .jobs. where .id. in \(/;
+
+/** Impossible jobs 1 to 5, of which the first four are about to change. */
+async function putImpossible(yard: Yard): Promise<void> {
+  for (const id of [1, 2, 4, 5]) await yard.put({ id, run_id: 7, pid: 77 });
+  await yard.put({ id: 3, started_at: yard.nowMs });
+}
+
+const changes = [
+  (yard: Yard) => yard.set(1, { status: 'running' }),
+  (yard: Yard) => yard.set(2, { pid: 99 }),
+  (yard: Yard) => yard.set(3, { started_at: yard.nowMs + 5 }),
+  (yard: Yard) => yard.set(4, { run_id: 8 }),
+];
+
+const changed = (yard: Yard) => [
+  { status: 'running', run_id: 7, pid: 77 },
+  { run_id: 7, pid: 99 },
+  { started_at: yard.nowMs + 5 },
+  { run_id: 8, pid: 77 },
+  { status: 'queued', run_id: null, pid: null },
+];
+
 export const sanitizing: Proofs = {
   'findImpossibleQueued finds queued jobs that carry a run, a pid or a start, and changes nothing': async (yard) => {
     const worker = yard.start('a');
@@ -118,36 +142,33 @@ export const sanitizing: Proofs = {
 
   'sanitizeImpossibleQueued leaves a job alone that changed since it was found': async (yard) => {
     const worker = yard.start('a');
-    await yard.put({ id: 1, run_id: 7, pid: 77 });
-    await yard.put({ id: 2, run_id: 7, pid: 77 });
-    await yard.put({ id: 3, started_at: yard.nowMs });
-    await yard.put({ id: 4, run_id: 7, pid: 77 });
-    let times = 0;
-    const change = async (run: () => Promise<void>): Promise<void> => {
-      times += 1;
-      if (times === 1) await yard.set(1, { status: 'running' });
-      if (times === 2) await yard.set(2, { pid: 99 });
-      if (times === 3) await yard.set(3, { started_at: yard.nowMs + 5 });
-      if (times === 4) await yard.set(4, { run_id: 8 });
+    await putImpossible(yard);
+    worker.wire.meanwhile(TOGETHER, async (run) => {
+      for (const change of changes) await change(yard);
       await run();
-    };
-    for (let at = 0; at < 4; at += 1) worker.wire.meanwhile(yard.comparing, change);
-    expect(await ok(sanitizeImpossibleQueued(worker.own()))).toEqual({
-      found: 4,
-      sanitized: [],
-      skipped: [1, 2, 3, 4],
     });
-    expect(await yard.jobs()).toMatchObject([
-      { status: 'running', run_id: 7, pid: 77 },
-      { run_id: 7, pid: 99 },
-      { started_at: yard.nowMs + 5 },
-      { run_id: 8, pid: 77 },
-    ]);
+    expect(await ok(sanitizeImpossibleQueued(worker.own()))).toMatchObject({ found: 5, skipped: [1, 2, 3, 4] });
+    expect(await yard.jobs()).toMatchObject(changed(yard));
   },
 
-  'sanitizeImpossibleQueued skips a job that cannot be written, and repairs the rest': async (yard) => {
+  'sanitizeImpossibleQueued one by one leaves a job alone that changed since it was found': async (yard) => {
+    const worker = yard.start('a');
+    await putImpossible(yard);
+    worker.wire.fault(TOGETHER, 'strange', 1);
+    for (const change of changes) {
+      worker.wire.meanwhile(yard.comparing, async (run) => {
+        await change(yard);
+        await run();
+      });
+    }
+    expect(await ok(sanitizeImpossibleQueued(worker.own()))).toMatchObject({ found: 5, skipped: [1, 2, 3, 4] });
+    expect(await yard.jobs()).toMatchObject(changed(yard));
+  },
+
+  'sanitizeImpossibleQueued skips a job that stands in the way of all, and repairs the rest': async (yard) => {
     const worker = yard.start('a');
     await mixed(yard);
+    worker.wire.fault(TOGETHER, 'strange', 1);
     worker.wire.fault(yard.comparing, 'strange', 1);
     expect(await ok(sanitizeImpossibleQueued(worker.own()))).toMatchObject({ found: 3, skipped: [2] });
     expect(idsOf(await ok(findImpossibleQueued(worker.own())))).toEqual([2]);
@@ -199,10 +220,18 @@ export const sanitizing: Proofs = {
   'sanitizeImpossibleQueued ends with the failure of a connection that is lost': async (yard) => {
     const worker = yard.start('a');
     await mixed(yard);
+    const lost = async (): Promise<void> => {
+      expect(await failure(sanitizeImpossibleQueued(worker.own()))).toMatchObject({ kind: 'connection' });
+    };
+    worker.wire.fault(TOGETHER, 'refused');
+    await lost();
+    worker.wire.mend();
+    worker.wire.fault(TOGETHER, 'strange');
     worker.wire.fault(yard.comparing, 'refused');
-    expect(await failure(sanitizeImpossibleQueued(worker.own()))).toMatchObject({ kind: 'connection' });
+    await lost();
+    worker.wire.mend();
     worker.wire.fault(/./, 'refused');
-    expect(await failure(sanitizeImpossibleQueued(worker.own()))).toMatchObject({ kind: 'connection' });
+    await lost();
     worker.wire.mend();
     expect(idsOf((await ok(sanitizeImpossibleQueued(worker.own()))).sanitized)).toEqual([2, 4, 5]);
   },

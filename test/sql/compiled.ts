@@ -160,6 +160,7 @@ export function jobs(dialect: Dialect, database: Database, idType: IdType = 'int
     moveLocked: statements.moveLocked(move),
     reset: statements.reset(reset),
     lock: statements.lock(reset),
+    lockFree: statements.lockFree(reset),
     resetLocked: statements.resetLocked(reset),
     ...Object.fromEntries(
       (

@@ -106,16 +106,28 @@ select "id ""`\ '" as "job:id", "task_id ""`\ '" as "job:task", "run_id ""`\ '" 
 select `id "``\ '` as `job:id`, `task_id "``\ '` as `job:task`, `run_id "``\ '` as `job:run`, `pid "``\ '` as `job:pid`, cast(`started_at "``\ '` as char) as `job:started`, `started_at "``\ '` as `job:started-at` from `jobs "``\ '` where ((`id "``\ '` = ? and cast(convert(`id "``\ '` using utf8mb4) as binary) = cast(convert(? using utf8mb4) as binary)) or (`id "``\ '` = ? and cast(convert(`id "``\ '` using utf8mb4) as binary) = cast(convert(? using utf8mb4) as binary))) and (`status "``\ '` = 'running "`\\ ''' and cast(convert(`status "``\ '` using utf8mb4) as binary) = cast(convert('running "`\\ ''' using utf8mb4) as binary)) and cast(convert(`run_id "``\ '` using utf8mb4) as binary) <=> cast(convert(? using utf8mb4) as binary) and `pid "``\ '` <=> ? order by `id "``\ '` for update;
 
 
+-- lockFree
+
+-- sqlite: 1, 2
+select "id ""`\ '" as "job:id", "task_id ""`\ '" as "job:task", "run_id ""`\ '" as "job:run", "pid ""`\ '" as "job:pid", cast("started_at ""`\ '" as text) as "job:started", "started_at ""`\ '" as "job:started-at" from "jobs ""`\ '" where "id ""`\ '" in (?, ?) and "status ""`\ '" = 'running "`\ ''' collate binary order by "id ""`\ '";
+
+-- postgres: 1, 2
+select "id ""`\ '" as "job:id", "task_id ""`\ '" as "job:task", "run_id ""`\ '" as "job:run", "pid ""`\ '" as "job:pid", extract(epoch from "started_at ""`\ '")::text as "job:started", "started_at ""`\ '" as "job:started-at" from "jobs ""`\ '" where "id ""`\ '" in ($1, $2) and ("status ""`\ '" = 'running "`\ ''' and ("status ""`\ '")::text collate "C" = ('running "`\ ''')::text collate "C") order by "id ""`\ '" for update skip locked;
+
+-- mysql: 1, 2
+select `id "``\ '` as `job:id`, `task_id "``\ '` as `job:task`, `run_id "``\ '` as `job:run`, `pid "``\ '` as `job:pid`, cast(`started_at "``\ '` as char) as `job:started`, `started_at "``\ '` as `job:started-at` from `jobs "``\ '` where `id "``\ '` in (?, ?) and (`status "``\ '` = 'running "`\\ ''' and cast(convert(`status "``\ '` using utf8mb4) as binary) = cast(convert('running "`\\ ''' using utf8mb4) as binary)) order by `id "``\ '` for update skip locked;
+
+
 -- resetLocked
 
 -- sqlite: 1, 2
-update "jobs ""`\ '" set "status ""`\ '" = 'queued "`\ ''', "run_id ""`\ '" = null, "pid ""`\ '" = null, "started_at ""`\ '" = null, "finished_at ""`\ '" = null, "host ""`\ '" = null, "pid_start ""`\ '" = null, "worker_id ""`\ '" = null where ("id ""`\ '" = ? collate binary or "id ""`\ '" = ? collate binary);
+update "jobs ""`\ '" set "status ""`\ '" = 'queued "`\ ''', "run_id ""`\ '" = null, "pid ""`\ '" = null, "started_at ""`\ '" = null, "finished_at ""`\ '" = null, "host ""`\ '" = null, "pid_start ""`\ '" = null, "worker_id ""`\ '" = null where "id ""`\ '" in (?, ?);
 
--- postgres: 1, 1, 2, 2
-update "jobs ""`\ '" set "status ""`\ '" = 'queued "`\ ''', "run_id ""`\ '" = null, "pid ""`\ '" = null, "started_at ""`\ '" = null, "finished_at ""`\ '" = null, "host ""`\ '" = null, "pid_start ""`\ '" = null, "worker_id ""`\ '" = null where (("id ""`\ '" = $1 and ("id ""`\ '")::text collate "C" = ($2)::text collate "C") or ("id ""`\ '" = $3 and ("id ""`\ '")::text collate "C" = ($4)::text collate "C"));
+-- postgres: 1, 2
+update "jobs ""`\ '" set "status ""`\ '" = 'queued "`\ ''', "run_id ""`\ '" = null, "pid ""`\ '" = null, "started_at ""`\ '" = null, "finished_at ""`\ '" = null, "host ""`\ '" = null, "pid_start ""`\ '" = null, "worker_id ""`\ '" = null where "id ""`\ '" in ($1, $2);
 
--- mysql: 1, 1, 2, 2
-update `jobs "``\ '` set `status "``\ '` = 'queued "`\\ ''', `run_id "``\ '` = null, `pid "``\ '` = null, `started_at "``\ '` = null, `finished_at "``\ '` = null, `host "``\ '` = null, `pid_start "``\ '` = null, `worker_id "``\ '` = null where ((`id "``\ '` = ? and cast(convert(`id "``\ '` using utf8mb4) as binary) = cast(convert(? using utf8mb4) as binary)) or (`id "``\ '` = ? and cast(convert(`id "``\ '` using utf8mb4) as binary) = cast(convert(? using utf8mb4) as binary)));
+-- mysql: 1, 2
+update `jobs "``\ '` set `status "``\ '` = 'queued "`\\ ''', `run_id "``\ '` = null, `pid "``\ '` = null, `started_at "``\ '` = null, `finished_at "``\ '` = null, `host "``\ '` = null, `pid_start "``\ '` = null, `worker_id "``\ '` = null where `id "``\ '` in (?, ?);
 
 
 -- read
