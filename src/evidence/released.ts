@@ -3,13 +3,33 @@ import { jsonId } from '../core/event.js';
 import type { Holding } from '../runtime/holding.js';
 
 /**
+ * Does what may delete the rows of leases: until it is answered and told, no renewal that found a row gone may call
+ * the lease lost.
+ */
+export async function releasing<T>(
+  { session }: Context,
+  holdings: readonly Holding[],
+  work: () => Promise<T>,
+): Promise<T> {
+  for (const holding of holdings) {
+    holding.releasing = !session.inTransaction;
+    holding.facts.entry.phase = 'releasing';
+  }
+  const done = await work();
+  for (const holding of holdings) {
+    holding.releasing = false;
+    if (!holding.released && !holding.maybeReleased) holding.facts.entry.phase = 'held';
+  }
+  return done;
+}
+
+/**
  * The row of a lease was deleted by its owner. In a caller's transaction the delete may still be taken back,
  * so the lease stays in care: renewed while its row is there, and released once it is seen gone.
  */
 export function released(context: Context, holding: Holding): void {
-  const { taskId, fencingToken, actor, entry } = holding.facts;
+  const { taskId, fencingToken, actor } = holding.facts;
   const provisional = context.session.inTransaction;
-  entry.phase = 'releasing';
   if (provisional) holding.maybeReleased = true;
   else {
     holding.settle();

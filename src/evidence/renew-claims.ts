@@ -95,8 +95,7 @@ function stateOf(
 ): RenewalState {
   const expiresAtMs = demandInteger(row, 'expires_ms');
   const remainingMs = expiresAtMs - demandInteger(row, 'now_ms') - tookMs;
-  const moved = expiresAtMs !== holding.expiresAtMs || expiresAtMs === readInteger(row['deadline_ms']);
-  if (!dialect.returning && !moved) return { is: 'locked', remainingMs };
-  holding.expiresAtMs = expiresAtMs;
+  if (dialect.returning || expiresAtMs !== holding.expiresAtMs) holding.moved(expiresAtMs);
+  else if (expiresAtMs !== readInteger(row['deadline_ms'])) return { is: 'locked', remainingMs };
   return { is: 'renewed', expiresAtMs, remainingMs };
 }

@@ -5,7 +5,7 @@ import type { StoreFailure } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
 import type { Lease } from '../core/lease.js';
 import { readJudged } from '../evidence/read-holder.js';
-import { released } from '../evidence/released.js';
+import { released, releasing } from '../evidence/released.js';
 import { rowMissing } from '../evidence/row-missing.js';
 import type { Holding } from '../runtime/holding.js';
 import { secretOf } from '../runtime/lease-handle.js';
@@ -61,10 +61,12 @@ export async function release(context: Context, lease: Lease): Promise<Result<Re
     return ok(before ? ALREADY : RELEASED);
   }
   const { holding } = secret;
-  if (holding.released) return ok(ALREADY);
+  return holding.released ? ok(ALREADY) : releasing(context, [holding], () => giveBack(context, holding));
+}
+
+async function giveBack(context: Context, holding: Holding): Promise<Result<Released, StoreFailure>> {
   const lostBefore = holding.check();
-  const { taskId, claim } = lease;
-  holding.facts.entry.phase = 'releasing';
+  const { taskId, claim } = holding.facts;
   const deleted = await execute(context.session, context.leases.release({ taskId, claim }));
   if (deleted.isErr()) {
     releaseFailed(context, holding, deleted.error);
@@ -96,8 +98,7 @@ export async function release(context: Context, lease: Lease): Promise<Result<Re
  * transaction, which fails with it, the lease goes on.
  */
 export function releaseFailed(context: Context, holding: Holding, { message }: StoreFailure): void {
-  const { taskId, fencingToken, actor, entry } = holding.facts;
-  if (context.session.inTransaction) entry.phase = 'held';
-  else context.keeper.drop(holding);
+  const { taskId, fencingToken, actor } = holding.facts;
+  if (!context.session.inTransaction) context.keeper.drop(holding);
   context.observer.tell('lease.release-failed', { taskId: jsonId(taskId), fencingToken, actor, message });
 }

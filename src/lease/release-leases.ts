@@ -3,7 +3,7 @@ import { type Context, contextOf } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { Lease } from '../core/lease.js';
 import { shown } from '../core/shown.js';
-import { released } from '../evidence/released.js';
+import { released, releasing } from '../evidence/released.js';
 import { claimsOf } from '../evidence/renew-claims.js';
 import type { Holding } from '../runtime/holding.js';
 import { secretOf } from '../runtime/lease-handle.js';
@@ -43,7 +43,8 @@ async function releaseAll(
   const releasedNow = new Set<Holding>();
   if (context.dialect.returning) {
     for (let at = 0; at < inHand.length; at += CHUNK) {
-      const failure = await releaseChunk(context, [...new Set(inHand.slice(at, at + CHUNK))], releasedNow);
+      const chunk = [...new Set(inHand.slice(at, at + CHUNK))];
+      const failure = await releasing(context, chunk, () => releaseChunk(context, chunk, releasedNow));
       if (failure !== undefined) return err(failure);
     }
   }
@@ -67,7 +68,6 @@ async function releaseChunk(
   releasedNow: Set<Holding>,
 ): Promise<StoreFailure | undefined> {
   const lostBefore = new Set(holdings.filter((holding) => holding.check() !== undefined));
-  for (const { facts } of holdings) facts.entry.phase = 'releasing';
   const deleted = await execute(context.session, context.leases.releaseMany(claimsOf(context, holdings)));
   if (deleted.isErr()) {
     for (const holding of holdings) releaseFailed(context, holding, deleted.error);

@@ -56,7 +56,7 @@ function missing(context: Context, holding: Holding, holder: Holder | null): voi
   if (holding.maybeReleased) {
     holding.settle();
     context.keeper.drop(holding);
-  } else if (holding.facts.entry.phase !== 'releasing') rowMissing(context, holding, holder);
+  } else if (!holding.releasing) rowMissing(context, holding, holder);
 }
 
 function tellIfLate({ observer, settings }: Context, chunk: readonly Holding[], message: string): boolean {

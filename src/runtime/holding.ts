@@ -53,6 +53,8 @@ export class Holding {
   released = false;
   /** True once the row was deleted in a transaction of the caller's whose end has not been seen. */
   maybeReleased = false;
+  /** True while a release over the root handle is on its way. */
+  releasing = false;
   /** The expiry of the row as this process last moved it, by the clock of the database. */
   expiresAtMs: number;
 
@@ -86,6 +88,16 @@ export class Holding {
   /** Milliseconds since the start of the last verified renewal. */
   unverifiedForMs(): number {
     return elapsedMs(this.#clock, this.#verified);
+  }
+
+  /**
+   * The row was updated over the root handle, which passes over what a transaction has deleted: a release in one
+   * was taken back.
+   */
+  moved(expiresAtMs: number): void {
+    this.expiresAtMs = expiresAtMs;
+    this.maybeReleased = false;
+    this.facts.entry.phase = this.releasing ? 'releasing' : 'held';
   }
 
   /** The row was seen with a fresh expiry; `anchor` is from before the statement was sent. */

@@ -4,7 +4,7 @@ import { storeFailure } from '../core/fail.js';
 import type { LeaseLost, LostRace, StoreFailure, TaskNotFound } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
 import { readJudged } from '../evidence/read-holder.js';
-import { released } from '../evidence/released.js';
+import { released, releasing } from '../evidence/released.js';
 import { rowMissing } from '../evidence/row-missing.js';
 import type { Holding } from '../runtime/holding.js';
 import { type Answer, changed, execute, transact } from '../sql/execute.js';
@@ -20,7 +20,16 @@ type Lost = LostRace<string | null> | LeaseLost | TaskNotFound | StoreFailure;
  * Writes the stage while the row of the lease is there. What an aborted owner may still write, the database
  * decides: an expired owner whom nobody superseded may finish.
  */
-export async function writeFenced(
+export function writeFenced(
+  context: Context,
+  request: CheckedStageWrite,
+  holding: Holding,
+): Promise<Result<StageChange, Lost>> {
+  const written = (): Promise<Result<StageChange, Lost>> => write(context, request, holding);
+  return request.release ? releasing(context, [holding], written) : written();
+}
+
+async function write(
   context: Context,
   request: CheckedStageWrite,
   holding: Holding,

@@ -116,6 +116,20 @@ export const provisional: Proofs = {
     expect(rig.leases()).toEqual([]);
   },
 
+  'a loss after a release that was rolled back is told like any other': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    const own = a.own();
+    const lease = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+    const { signal } = lease;
+    await rolledBack(a.db, (trx) => ok(releaseLease(own.using(trx), lease)));
+    await rig.time.advance(10_000);
+    rig.run('delete from transition_lease');
+    const taken = await ok(acquireLease(b.own(), { taskId: 1, actor: 'reaper' }));
+    await rig.time.advance(10_000);
+    expect(signal.reason).toMatchObject({ type: 'lease-lost', reason: 'superseded', holder: { claim: taken.claim } });
+    expect(await ok(releaseLease(own, lease))).toBe('superseded');
+  },
+
   'a release that fails in a transaction fails with it: the lease goes on': async (rig) => {
     const [a, b] = [rig.start('a'), rig.start('b')];
     const own = a.own();

@@ -149,6 +149,29 @@ export const fenced: Proofs = {
     await ok(acquireLease(b.own(), { taskId: 1, actor: 'reaper' }));
   },
 
+  'updateStageCas with release whose answer is on its way is not told as lost by a renewal that comes first': async (
+    rig,
+  ) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    const own = a.own();
+    const lease = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+    let answer: () => void = () => {};
+    b.wire.meanwhile(/^commit$/, async (run) => {
+      await run();
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+    });
+    const written = updateStageCas(own.using(b.db), { ...move, lease, release: true });
+    await settled();
+    expect(rig.leases()).toEqual([]);
+    await rig.time.advance(10_000);
+    answer();
+    expect(await ok(written)).toMatchObject({ released: true });
+    expect(a.told('lease.lost')).toEqual([]);
+    expect(lease.signal.aborted).toBe(false);
+  },
+
   'updateStageCas with release of a process that dies before its commit has done neither': async (rig) => {
     const a = rig.start('a');
     const own = a.own();
