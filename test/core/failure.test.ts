@@ -116,7 +116,38 @@ const failures: readonly (readonly [failure: Failure, message: string, advice: s
     'Nothing was released; look again and name the present token if that one is meant.',
   ],
   [fail.alreadyFree(7), 'Task 7 is held by nobody.', 'There is nothing to release.'],
+  [
+    fail.effectUnknown({ taskId: 7, effect: 'merge_pr', key: 'c0ffee', since: 1 }, 'nobody can be asked'),
+    'Whether "merge_pr" ("c0ffee") of task 7 was applied is not known: nobody can be asked.',
+    'Look in the outside system, then tell what you saw with resolveEffect; it is not repeated on a guess.',
+  ],
+  [
+    fail.effectFailed(cause),
+    'The effect was not applied: connect ECONNREFUSED.',
+    'It certainly did nothing and may be tried again; the cause is in `cause`.',
+  ],
 ];
+
+/** Every type that there is: one that is added and not told here does not compile. */
+const types: Readonly<Record<Failure['type'], true>> = {
+  'lease-busy': true,
+  'not-granting': true,
+  'lease-lost': true,
+  'not-enough-time': true,
+  'lost-race': true,
+  'task-not-found': true,
+  'illegal-transition': true,
+  'handler-failed': true,
+  'effect-unknown': true,
+  'effect-failed': true,
+  'token-mismatch': true,
+  'already-free': true,
+  'store-failure': true,
+};
+
+test('every type of failure is told', () => {
+  expect(new Set(failures.map(([{ type }]) => type))).toEqual(new Set(Object.keys(types)));
+});
 
 describe('a failure', () => {
   test.each(failures)('%o is frozen, and says in one sentence: %s', (failure, message) => {
