@@ -10,8 +10,8 @@ import {
   leaseModel,
   memoryStore,
   type Operation,
-  replay,
   type Report,
+  replay,
   sqliteFileStore,
 } from '../../src/testing/index.js';
 import * as leases from './leases.js';

@@ -1,5 +1,5 @@
-import { DummyDriver, Kysely, SqliteAdapter, SqliteDialect, SqliteQueryCompiler, sql } from 'kysely';
 import Database from 'better-sqlite3';
+import { DummyDriver, Kysely, SqliteAdapter, SqliteDialect, SqliteQueryCompiler, sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { type Gate, gatedDialect } from '../../src/testing/store/gated-dialect.js';
 
