@@ -71,9 +71,9 @@ export interface EventFacts {
   };
   /** An actor that would have advanced a task was told to defer. */
   'action.deferred': { readonly taskId: JsonId; readonly because: string };
-  /** A queued job was claimed. */
+  /** A queued job was claimed; in a transaction of the caller's, before its commit. */
   'job.claimed': JobFacts;
-  /** A running job went back to the queue, its run ownership cleared. */
+  /** A job went back to the queue, its run ownership cleared; in a transaction of the caller's, before its commit. */
   'job.requeued': JobFacts & { readonly by: 'reset' | 'recovery' | 'reaper' };
   /** A running job was taken from its run. */
   'job.reaped': JobFacts & { readonly reason: string; readonly forced: boolean };
