@@ -9,7 +9,11 @@ import { type Judged, judgeHolder } from './judge-holder.js';
 function judgeRows(context: Context, answer: Answer): Result<readonly Judged[], StoreFailure> {
   const { taskIdType, runIdType } = context.settings;
   return readRows(context.session, answer, (row) =>
-    judgeHolder(context, readHolder(row, taskIdType, runIdType), demandInteger(row, 'now_ms')),
+    judgeHolder(context, {
+      holder: readHolder(row, taskIdType, runIdType),
+      nowMs: demandInteger(row, 'now_ms'),
+      expiry: row['expires_ms'],
+    }),
   );
 }
 

@@ -11,10 +11,13 @@ import type { Judged } from './judge-holder.js';
  * Two observers can never both reclaim it, and a renewal that lands in between wins. True if this call
  * deleted it.
  */
-export async function reclaim(context: Context, { holder, judgement }: Judged): Promise<Result<boolean, StoreFailure>> {
-  const { taskId, claim, expiresAtMs, fencingToken, actor } = holder;
-  if (judgement.verdict !== 'dead' || expiresAtMs === null) return ok(false);
-  const deleted = await execute(context.session, context.leases.reclaim({ taskId, claim, expiresAtMs }));
+export async function reclaim(
+  context: Context,
+  { holder, judgement, expiry }: Judged,
+): Promise<Result<boolean, StoreFailure>> {
+  const { taskId, claim, fencingToken, actor } = holder;
+  if (judgement.verdict !== 'dead') return ok(false);
+  const deleted = await execute(context.session, context.leases.reclaim({ taskId, claim, expiry }));
   return deleted.map((answer) => {
     if (!changed(context.session, answer)) return false;
     context.sightings.forget(claim);

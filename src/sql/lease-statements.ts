@@ -151,11 +151,9 @@ export function leaseStatements(database: Database, dialect: Dialect, names: Lea
         and ${dialect.among(claim, 'text', p.claims)} ${returning(claim)}`,
     ),
     /** Deletes exactly the acquisition that was judged: a renewal that landed in between wins. */
-    reclaim: statement<{ taskId: IdValue; claim: string; expiresAtMs: number }>(
+    reclaim: statement<{ taskId: IdValue; claim: string; expiry: unknown }>(
       database,
-      (
-        p,
-      ) => sql`delete from ${lease} where ${task} = ${p.taskId} and ${claim} = ${p.claim} and expires_ms = ${p.expiresAtMs}
+      (p) => sql`delete from ${lease} where ${task} = ${p.taskId} and ${claim} = ${p.claim} and expires_ms = ${p.expiry}
         ${returning(sql`fencing_token`)}`,
     ),
   };

@@ -141,6 +141,16 @@ export const acquisition: Proofs = {
     expect(b.told('lease.forced')).toMatchObject([{ taskId: 1, reason: 'over-budget', severity: 'alert' }]);
   },
 
+  'acquireLease takes a lease that passed its deadline, though its expiry is none that anybody could read': async (
+    rig,
+  ) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
+    rig.run("update transition_lease set expires_ms = 'never', deadline_ms = 1");
+    await ok(acquireLease(b.own(), { taskId: 1, actor: 'reaper' }));
+    expect(b.told('lease.forced')).toMatchObject([{ taskId: 1, reason: 'over-budget' }]);
+  },
+
   'acquireLease reclaims at once from a process of its host that is gone': async (rig) => {
     const [a, b] = [rig.start('a'), rig.start('b')];
     await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));

@@ -132,11 +132,11 @@ delete from `transition_lease` where `fencing_token` in (select listed.v from js
 
 -- reclaim
 
--- sqlite: taskId, claim, expiresAtMs
+-- sqlite: taskId, claim, expiry
 delete from "transition_lease" where "task_id" = ? and "claim" = ? and expires_ms = ? returning fencing_token;
 
--- postgres: taskId, claim, expiresAtMs
+-- postgres: taskId, claim, expiry
 delete from "transition_lease" where "task_id" = $1 and "claim" = $2 and expires_ms = $3 returning fencing_token;
 
--- mysql: taskId, claim, expiresAtMs
+-- mysql: taskId, claim, expiry
 delete from `transition_lease` where `task_id` = ? and `claim` = ? and expires_ms = ?;
