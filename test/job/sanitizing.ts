@@ -191,7 +191,8 @@ export const sanitizing: Proofs = {
         dying.wire.fault(/./, 'refused');
         await failure(sanitizeImpossibleQueued(dying.own(), { batchSize: 2 }));
         await dying.db.destroy();
-        await ok(sanitizeImpossibleQueued(whole.own()));
+        // A server keeps the locks of a broken connection until it notices: those rows are for the next pass.
+        while ((await ok(sanitizeImpossibleQueued(whole.own()))).skipped.length > 0);
         expect(await yard.jobs()).toEqual(after);
       }
     }
