@@ -177,7 +177,7 @@ proveOn(
 
 describe.skipIf(postgresStore.missing !== undefined)('on PostgreSQL', () => {
   test('ids may be uuids, statuses an enumeration, and sessions in any time zone', async () => {
-    await makeSchemas('jobs_uuid');
+    const drop = await makeSchemas('jobs_uuid');
     interface Uuids {
       tasks: { id: string; stage: string };
       jobs: {
@@ -246,5 +246,6 @@ describe.skipIf(postgresStore.missing !== undefined)('on PostgreSQL', () => {
     expect((await ok(claimNextJob(b.ownership, { where: { id: first } })))?.jobId).toBe(first);
     expect((await ok(requeueRunningJobs(a.ownership, { owners: 'all' }))).requeued).toMatchObject([{ jobId: first }]);
     for (const { db } of [a, b]) await db.destroy();
+    await drop();
   });
 });
