@@ -130,6 +130,20 @@ export const worker: Actor = async (process) => {
   return reset.map((report) => report.reset.length).unwrapOr(-1);
 };
 
+/** Claims a job, stamps it, works, and finishes it, if it is still its own. */
+export const finisher: Actor = async (process) => {
+  const ownership = ownershipOf(process);
+  const job = (await claimNextJob(ownership)).unwrapOr(null);
+  if (job === null) return 'no job';
+  const run = { runId: process.pid, pid: process.pid };
+  const stamped = await stampRunOwnership(ownership, { job, ...run });
+  if (stamped.unwrapOr('superseded') !== 'stamped') return 'superseded';
+  await process.work();
+  const mine = process.db.updateTable('jobs').set({ status: 'done' }).where('id', '=', job.jobId);
+  const ended = await mine.where('status', '=', 'running').where('run_id', '=', run.runId).executeTakeFirst();
+  return ended.numUpdatedRows === 1n ? 'finished' : 'superseded';
+};
+
 /** Ticks a reaper as often as it takes to call a process dead. */
 export const reaper: Actor = async (process) => {
   const ticks = createJobReaper(ownershipOf(process), {

@@ -18,8 +18,21 @@ export interface Explored {
 }
 
 const { ttlMs, maxHoldMs } = options.lease;
-const { mover, holder, webhook, twoInOne, batcher, reclaimer, operator, deployer, worker, reaper, sanitizer, starter } =
-  actors;
+const {
+  mover,
+  holder,
+  webhook,
+  twoInOne,
+  batcher,
+  reclaimer,
+  operator,
+  deployer,
+  worker,
+  finisher,
+  reaper,
+  sanitizer,
+  starter,
+} = actors;
 
 const restart = { count: 1, pid: 'either' } as const;
 const paused: Faults = { clockJumps: 1, jumpsMs: [ttlMs], timers: 0 };
@@ -52,6 +65,18 @@ const deployedOnce = (rest: Partial<Scenario<Tables>> = {}): Partial<Scenario<Ta
   outside: () => actors.outside,
   invariant: [...always, effectAtMostOnce<Tables>('deploy')],
   ...rest,
+});
+
+/** A start has no pid yet, and a living run has one: both are left to whoever has them. */
+const reapsTheDeadAlone = invariant<Tables>('a reaper takes no job from a start or a living run', (world) => {
+  if (!world.actors.some(({ name }) => name === 'R')) return true;
+  for (const before of world.previous['jobs'] ?? []) {
+    const after = world.rows('jobs').find((row) => row['id'] === before['id']);
+    if (before['status'] !== 'running' || after?.['status'] === 'running') continue;
+    const lives = world.processes.some(({ pid, state }) => pid === before['pid'] && state === 'running');
+    if (before['pid'] === null || lives) return `job ${JSON.stringify(before['id'])}`;
+  }
+  return true;
 });
 
 const withImpossibleJob: Partial<Scenario<Tables>> = {
@@ -138,6 +163,14 @@ export const scenarios: readonly Explored[] = [
   {
     proves: 'a queued job carries no run through claim, stamp, crash, requeue and reaping',
     scenario: run({ W: worker, R: reaper }, { crashes: 1, restarts: restart }),
+  },
+  {
+    proves: 'a reaper takes no job from a start or a living run, and a finished job stays finished',
+    scenario: run(
+      { W: finisher, R: reaper },
+      { crashes: 1, restarts: { count: 1, pid: 'another' } },
+      { invariant: [...always, reapsTheDeadAlone] },
+    ),
   },
   {
     proves: 'two workers never have one job',
