@@ -19,6 +19,7 @@ import {
   type ProcessTable,
   type Randomness,
 } from 'transition-ownership';
+import { recordEvents } from 'transition-ownership/testing';
 import { gatedDialect } from '../../src/testing/store/gated-dialect.js';
 import { cachedStatements } from '../../src/testing/store/sqlite-handle.js';
 import { ManualTime } from './time.js';
@@ -68,7 +69,7 @@ export class TestProcess implements AsyncDisposable {
   readonly rig: Rig;
   readonly db: Kysely<Tables>;
   readonly wire = new Wire();
-  readonly events: OwnershipEvent[] = [];
+  readonly #heard = recordEvents();
   readonly identity: ProcessIdentity;
   readonly registry: ClaimRegistry = new Map();
   readonly ports: TestPorts;
@@ -118,14 +119,19 @@ export class TestProcess implements AsyncDisposable {
       tasks,
       ...(dialect && { dialect }),
       ...this.ports,
-      onEvent: (event) => this.events.push(event),
+      onEvent: this.#heard.onEvent,
       ...overrides,
     });
   }
 
-  /** The events of a type, in their order. */
-  told<T extends OwnershipEvent['type']>(type: T): Extract<OwnershipEvent, { type: T }>[] {
-    return this.events.filter((event): event is Extract<OwnershipEvent, { type: T }> => event.type === type);
+  /** Everything that its ownerships told, in order. */
+  get events(): readonly OwnershipEvent[] {
+    return this.#heard.events;
+  }
+
+  /** What they told of one type, in order. */
+  told<T extends OwnershipEvent['type']>(type: T) {
+    return this.#heard.of(type);
   }
 
   /** How long each of its timers still has to run, in ms. */
