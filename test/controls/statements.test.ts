@@ -1,10 +1,10 @@
-import { sqliteDialect } from 'transition-ownership';
 import { describe, expect, test } from 'vitest';
 import { acquisition } from '../lease/acquisition.js';
 import { keeping } from '../lease/keeping.js';
 import { many } from '../lease/many.js';
 import { operation } from '../lease/operation.js';
 import { release } from '../lease/release.js';
+import { countingDialect } from '../rig/proofs.js';
 import { counts } from '../sql/counts.js';
 import { plans } from '../sql/plans.js';
 import { fenced } from '../stage/fenced.js';
@@ -224,8 +224,6 @@ const controls: Readonly<Record<string, Control>> = {
     'acquireLease takes no task twice: the second asks in vain and learns who holds it, and why that counts',
   ),
 };
-
-const countingDialect = { ...sqliteDialect, returning: false };
 
 describe('a statement that is broken is found out', () => {
   const mutants = allMutants();

@@ -10,7 +10,7 @@ export type Proof = (rig: Rig) => Promise<void>;
 export type Proofs = Readonly<Record<string, Proof>>;
 
 /** A database whose INSERT, UPDATE and DELETE answer with counts alone, as MySQL's do. */
-const countingDialect = Object.freeze({ ...sqliteDialect, name: 'sqlite without RETURNING', returning: false });
+export const countingDialect = Object.freeze({ ...sqliteDialect, name: 'sqlite without RETURNING', returning: false });
 
 /** Proves every promise of a table, on a database that answers with rows and on one that answers with counts. */
 export function prove(about: string, proofs: Proofs): void {
