@@ -97,6 +97,11 @@ export const provisional: Proofs = {
     expect(await ok(releaseLease(own, lease))).toBe('already-released');
     expect(a.registry.size).toBe(0);
     expect(a.timers).toEqual([]);
+    const { length } = a.wire.sent;
+    expect(await ok(releaseLease(own, lease))).toBe('already-released');
+    expect(a.wire.sent).toHaveLength(length);
+    await rig.time.advance(60_000);
+    expect(lease.signal.aborted).toBe(false);
   },
 
   'releaseLease in a transaction that is rolled back has released nothing: the lease is held and renewed': async (
