@@ -55,6 +55,41 @@ export const keeping: Proofs = {
     expect(a.timers).toHaveLength(1);
   },
 
+  'leases that are taken all the time put off no renewal': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    const { signal } = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+    for (let taskId = 2; taskId < 20; taskId += 1) {
+      await rig.time.advance(5_000);
+      await ok(acquireLease(own, { taskId, actor: 'monitor' }));
+    }
+    expect(signal.aborted).toBe(false);
+    expect(a.wire.matching(RENEWAL)).toHaveLength(9);
+  },
+
+  'a lease that is taken meanwhile puts off no loss of another': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    const { signal } = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+    a.wire.fault(RENEWAL, 'refused');
+    await rig.time.advance(TRUSTED_MS - 1_000);
+    await ok(acquireLease(own, { taskId: 2, actor: 'monitor' }));
+    await rig.time.advance(1_000);
+    expect(signal.reason).toMatchObject({ reason: 'unverifiable' });
+  },
+
+  'a renewal that fails for some leases renews the others': async (rig) => {
+    const a = rig.start('a');
+    const requests = Array.from({ length: 600 }, (_, at) => ({ taskId: at + 1, actor: 'reconciler' }));
+    await ok(acquireLeases(a.own(), requests));
+    a.wire.fault(RENEWAL, 'strange', 1);
+    await rig.time.advance(10_000);
+    expect(a.told('lease.renewal-failed')).toMatchObject([{ leases: 500 }]);
+    expect(a.told('lease.renewed')).toHaveLength(100);
+    await rig.time.advance(10_000);
+    expect(a.told('lease.renewed')).toHaveLength(700);
+  },
+
   'renewals are spread by chance, up to a tenth early': async (rig) => {
     const a = rig.start('a');
     a.chance = 0.999_999;
@@ -155,6 +190,23 @@ export const keeping: Proofs = {
     const asked = snapshot(own);
     expect(signal.reason).toMatchObject({ reason: 'unverifiable' });
     await ok(asked);
+  },
+
+  'a process whose machine slept after many renewals learns of its losses at its next call too': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    for (const sleep of [rig.time.suspend.bind(rig.time), rig.time.freeze.bind(rig.time)]) {
+      const { signal } = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+      await rig.time.advance(65_000);
+      sleep(21_999);
+      void (await snapshot(own));
+      expect(signal.aborted).toBe(false);
+      sleep(1);
+      const asked = snapshot(own);
+      expect(signal.reason).toMatchObject({ reason: 'unverifiable' });
+      await ok(asked);
+      rig.run('delete from transition_lease');
+    }
   },
 
   'a hold ends at its bound: the signal fires, renewals stop, and no expiry ever reaches past it': async (rig) => {
@@ -261,6 +313,23 @@ export const keeping: Proofs = {
       },
     ]);
     expect(a.told('lease.renewed')).toHaveLength(1);
+  },
+
+  'a renewal that is answered more than an interval late says so': async (rig) => {
+    const a = rig.start('a');
+    await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
+    const held = a.wire.hold(RENEWAL);
+    await rig.time.advance(20_000);
+    held.letThrough();
+    await settled();
+    expect(a.told('lease.renewal-failed')).toEqual([]);
+    const again = a.wire.hold(RENEWAL);
+    await rig.time.advance(10_250);
+    again.letThrough();
+    await settled();
+    expect(a.told('lease.renewal-failed')).toMatchObject([
+      { leases: 1, lateMs: 250, message: 'A renewal was answered more than an interval late.' },
+    ]);
   },
 
   'a holder whose renewal hangs learns in time that it must stop': async (rig) => {

@@ -86,6 +86,8 @@ export const provisional: Proofs = {
     expect(a.told('lease.lost')).toEqual([]);
     expect(a.registry.size).toBe(0);
     expect(a.timers).toEqual([]);
+    await rig.time.advance(60_000);
+    expect(lease.signal.aborted).toBe(false);
     expect(await ok(releaseLease(own, lease))).toBe('already-released');
   },
 
