@@ -130,10 +130,20 @@ export function alreadyFree(taskId: IdValue): AlreadyFree {
 }
 
 /** The database failed. */
-export function storeFailure(failure: Omit<StoreFailure, 'type' | 'message'>): StoreFailure {
-  const outcome = failure.outcome === 'unknown' ? 'the outcome is unknown' : 'nothing was applied';
-  const message = `The store failed (${failure.kind}, ${outcome}): ${sentence(failure.cause)}`;
-  return frozen({ type: 'store-failure', message, ...failure });
+export function storeFailure({
+  kind,
+  retryable,
+  outcome,
+  cause,
+}: Omit<StoreFailure, 'type' | 'message'>): StoreFailure {
+  const told = outcome === 'unknown' ? 'the outcome is unknown' : 'nothing was applied';
+  const message = `The store failed (${kind}, ${told}): ${sentence(cause)}`;
+  return frozen({ type: 'store-failure', message, kind, retryable, outcome, cause });
+}
+
+/** The same trouble after a statement that may have been applied. */
+export function ofUnknownOutcome(failure: StoreFailure): StoreFailure {
+  return storeFailure({ ...failure, outcome: 'unknown' });
 }
 
 /** One line of whatever was thrown: an error, a failure, anything; never the reason of a second error. */

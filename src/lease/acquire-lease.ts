@@ -1,7 +1,7 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { type Context, contextOf, regimeOf } from '../context.js';
 import { jsonId } from '../core/event.js';
-import { leaseBusy, leaseContended, notGranting } from '../core/fail.js';
+import { leaseBusy, leaseContended, notGranting, ofUnknownOutcome } from '../core/fail.js';
 import type { LeaseBusy, NotGranting, StoreFailure } from '../core/failure.js';
 import type { Lease } from '../core/lease.js';
 import type { Judged } from '../evidence/judge-holder.js';
@@ -10,7 +10,7 @@ import { reclaim } from '../evidence/reclaim.js';
 import { type Anchor, anchorNow } from '../runtime/holding.js';
 import { underWay } from '../runtime/under-way.js';
 import type { Shape } from '../shape.js';
-import { execute, type Row } from '../sql/execute.js';
+import { type Answer, execute, type Row } from '../sql/execute.js';
 import { demandInteger } from '../sql/rows.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import {
@@ -107,7 +107,7 @@ async function insertOrReclaim(
 
     const askedAt = anchorNow(context.ports.clock);
     const read = await readJudged(context, request.taskId);
-    if (read.isErr()) return err(read.error);
+    if (read.isErr()) return err(mayHaveInserted(inserted.value) ? ofUnknownOutcome(read.error) : read.error);
     const judged = read.value;
     if (judged === null) continue;
     if (judged.holder.claim === claim) return ok(adopt(context, pending, judged, askedAt));
@@ -116,6 +116,11 @@ async function insertOrReclaim(
     if (reclaimed.isErr()) return err(reclaimed.error);
   }
   return err(leaseContended(request.taskId));
+}
+
+/** True if rows of an insert may be there that it did not answer: its reply was lost, or the database gives none. */
+export function mayHaveInserted({ rows, count = 0n, repeated }: Answer): boolean {
+  return repeated || count > BigInt(rows.length);
 }
 
 /** A broken insert may have left its row all the same: the claim tells. */

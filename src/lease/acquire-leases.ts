@@ -1,6 +1,6 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { type Context, contextOf, regimeOf } from '../context.js';
-import { leaseContended, notGranting } from '../core/fail.js';
+import { leaseContended, notGranting, ofUnknownOutcome } from '../core/fail.js';
 import type { LeaseBusy, NotGranting, StoreFailure } from '../core/failure.js';
 import type { IdValue } from '../core/id.js';
 import type { Lease } from '../core/lease.js';
@@ -15,7 +15,7 @@ import { execute } from '../sql/execute.js';
 import { insertRecords } from '../sql/lease-records.js';
 import { readText } from '../sql/rows.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
-import { adopt, busy, readGranted, refusalOf } from './acquire-lease.js';
+import { adopt, busy, mayHaveInserted, readGranted, refusalOf } from './acquire-lease.js';
 import { enterClaim, grant, grantUnguarded, insertParameters, leaveClaim, type Pending } from './grant.js';
 import type { LeaseOf } from './lease-of.js';
 import { type CheckedRequest, checkLeaseRequest, type LeaseRequest } from './lease-request.js';
@@ -123,11 +123,13 @@ async function acquireChunk(
   for (let tries = 1; tries <= MOST_TRIES && failure === undefined; tries += 1) {
     const open = [...pendings.values()].filter(({ request }) => !outcomes.has(request.taskId));
     if (open.length === 0) break;
-    const broken = await insert(context, open, outcomes);
+    const { broken, mayHaveLeft } = await insert(context, open, outcomes);
     // A broken insert may have left its rows all the same: the claims tell.
-    const mayLook = broken === undefined || (broken.outcome === 'unknown' && !context.session.inTransaction);
+    const mayLook = broken === undefined || (mayHaveLeft && !context.session.inTransaction);
     const unread = mayLook ? await settleOthers(context, pendings, outcomes) : undefined;
-    if (requests.some(({ taskId }) => !outcomes.has(taskId))) failure = broken ?? unread;
+    const trouble = broken ?? unread;
+    if (trouble !== undefined && requests.some(({ taskId }) => !outcomes.has(taskId)))
+      failure = mayHaveLeft ? ofUnknownOutcome(trouble) : trouble;
   }
   for (const { request, claim } of pendings.values()) {
     if (!outcomes.get(request.taskId)?.isOk()) leaveClaim(context, claim);
@@ -139,18 +141,18 @@ async function insert(
   context: Context,
   open: readonly Pending[],
   outcomes: Map<IdValue, Outcome>,
-): Promise<StoreFailure | undefined> {
+): Promise<{ readonly broken?: StoreFailure; readonly mayHaveLeft: boolean }> {
   const anchor = anchorNow(context.ports.clock);
   const list = insertRecords(open.map((pending) => insertParameters(context, pending)));
   const inserted = await execute(context.session, context.leases.insertMany({ list, ...context.ports.identity }));
-  if (inserted.isErr()) return inserted.error;
+  if (inserted.isErr()) return { broken: inserted.error, mayHaveLeft: inserted.error.outcome === 'unknown' };
   const byClaim = new Map(open.map((pending) => [pending.claim, pending]));
   for (const row of inserted.value.rows) {
     const pending = byClaim.get(readText(row['claim']) ?? '');
     if (pending !== undefined)
       outcomes.set(pending.request.taskId, ok(grant(context, pending, readGranted(row), anchor)));
   }
-  return undefined;
+  return { mayHaveLeft: mayHaveInserted(inserted.value) };
 }
 
 /** Looks at the holders of those that were not inserted: adopts our own, reclaims the dead, tells the busy. */

@@ -285,6 +285,19 @@ export const acquisition: Proofs = {
     expect(a.timers).toEqual([]);
   },
 
+  'acquireLease whose reply was lost once and whose row cannot be read says that the outcome is unknown': async (
+    rig,
+  ) => {
+    const a = rig.start('a');
+    a.wire.fault(INSERT, 'reply-lost', 1);
+    a.wire.fault(READ, 'refused');
+    const failed = await err(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
+    expect(failed).toMatchObject({ type: 'store-failure', kind: 'connection', outcome: 'unknown' });
+    expect(failed.message).toContain('the outcome is unknown');
+    expect(rig.leases()).toHaveLength(1);
+    expect(a.registry.size).toBe(0);
+  },
+
   'acquireLease whose insert broke in an unknown way finds its row by the claim': async (rig) => {
     const a = rig.start('a');
     a.wire.meanwhile(INSERT, async (run) => {
@@ -422,8 +435,25 @@ export const acquisition: Proofs = {
       outcome: 'not-applied',
     });
     expect(a.wire.matching(INSERT)).toHaveLength(5 + 12);
+    expect(a.wire.matching(READ).filter(({ parameters }) => parameters[0] === 2)).toEqual([]);
     expect(rig.time.slept.slice(4)).toEqual([5, 10, 20, 40, 80, 160, 250, 250, 250, 250, 250]);
     expect(a.told('store.failed')).toMatchObject([{ kind: 'busy', outcome: 'not-applied' }]);
+  },
+
+  'a store that fails in the middle of an acquisition grants nothing and leaves nothing': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
+    const own = b.own();
+    const before = rig.leases();
+    b.wire.fault(READ, 'refused');
+    expect(await err(acquireLease(own, { taskId: 1, actor: 'reaper' }))).toMatchObject({ type: 'store-failure' });
+    b.wire.mend();
+    a.kill();
+    b.wire.fault(RECLAIM, 'refused');
+    expect(await err(acquireLease(own, { taskId: 1, actor: 'reaper' }))).toMatchObject({ type: 'store-failure' });
+    expect(rig.leases()).toEqual(before);
+    expect(b.registry.size).toBe(0);
+    expect(b.told('lease.reclaimed')).toEqual([]);
   },
 
   'a try that was refused after a lost reply leaves the outcome unknown': async (rig) => {

@@ -34,6 +34,9 @@ export const closing: Proofs = {
     });
     expect(await err(asked)).toMatchObject(closed);
     expect(called).toBe(false);
+    const off = a.own({ mode: 'off' });
+    await ok(off.close());
+    expect(await err(acquireLease(off, { taskId: 1, actor: 'monitor' }))).toMatchObject(closed);
     expect(a.wire.sent).toEqual([]);
     await ok(updateStageCas(own, { taskId: 1, expected: 'deploy-staging', next: 'deploy' }));
     await ok(snapshot(own));

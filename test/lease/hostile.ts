@@ -37,6 +37,23 @@ export const hostile: Proofs = {
     }
   },
 
+  'a renewal whose answer nobody can read is told, and the next one is sent': async (rig) => {
+    let broken = true;
+    const unreadable = (text: string) =>
+      broken ? text.replace(/(returning "claim", |^select "claim", )expires_ms/, "$1'never' as expires_ms") : text;
+    const a = rig.start('a', { mutate: unreadable });
+    const own = a.own();
+    const { signal } = await ok(acquireLease(own, request));
+    await rig.time.advance(10_000);
+    expect(a.told('lease.renewal-failed')).toMatchObject([
+      { message: expect.stringContaining('expires_ms') as string },
+    ]);
+    broken = false;
+    await rig.time.advance(60_000);
+    expect(a.told('lease.renewed')).toHaveLength(6);
+    expect(signal.aborted).toBe(false);
+  },
+
   'a judge that throws, or answers nonsense, is a probe that failed: the lease lives until it expires': async (rig) => {
     const [a, b] = [rig.start('a'), rig.start('b')];
     await ok(acquireLease(b.own(), request));

@@ -103,6 +103,24 @@ export const many: Proofs = {
     expect(a.timers).toEqual([]);
   },
 
+  'acquireLeases of a store that fails in the middle grants nothing, and says where rows may be left': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
+    const before = rig.leases();
+    a.kill();
+    for (const trouble of [READ, /^delete from "transition_lease" .*expires_ms/s]) {
+      b.wire.fault(trouble, 'busy', 12);
+      const failed = await err(acquireLeases(b.own(), asking([1, 2])));
+      expect(failed).toMatchObject({ type: 'store-failure', kind: 'busy' });
+      // Where an insert answers with counts, the row of the free task is known by reading alone.
+      const left = rig.leases().filter((row) => row['task_id'] === 2);
+      expect(failed).toMatchObject({ outcome: left.length === 0 ? 'not-applied' : 'unknown' });
+      expect(rig.leases().filter((row) => row['task_id'] === 1)).toEqual(before);
+      expect(b.registry.size).toBe(0);
+      rig.run('delete from transition_lease where task_id = 2');
+    }
+  },
+
   'acquireLeases that cannot be told gives back the rows that it had left': async (rig) => {
     const a = rig.start('a');
     a.wire.meanwhile(INSERT, async (run) => {

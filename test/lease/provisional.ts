@@ -168,6 +168,20 @@ export const provisional: Proofs = {
     expect(rig.time.slept).toEqual([]);
   },
 
+  'nothing is looked for inside a transaction whose connection broke': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    for (const fault of ['reply-lost', 'strange'] as const)
+      await rolledBack(a.db, async (trx) => {
+        a.wire.fault(/^insert into "transition_lease"/, fault, 2);
+        const unknown = { type: 'store-failure', outcome: 'unknown' };
+        expect(await err(acquireLease(own.using(trx), { taskId: 1, actor: 'monitor' }))).toMatchObject(unknown);
+        expect(await err(acquireLeases(own.using(trx), [{ taskId: 2, actor: 'monitor' }]))).toMatchObject(unknown);
+      });
+    expect(a.wire.matching(/^select .* from "transition_lease"/s)).toEqual([]);
+    expect(a.registry.size).toBe(0);
+  },
+
   'losing in a transaction leaves it usable': async (rig) => {
     const [a, b] = [rig.start('a'), rig.start('b')];
     await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
