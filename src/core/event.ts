@@ -44,14 +44,14 @@ export interface EventFacts {
   'lease.busy': LeaseFacts & { readonly verdict: Verdict; readonly reason: string };
   /** A lease was renewed. */
   'lease.renewed': LeaseFacts & { readonly expiresAtMs: number };
-  /** A lease was given back. */
-  'lease.released': LeaseFacts & { readonly provisional: boolean };
+  /** A lease was given back, `heldMs` after it was taken, by the clock of this process. */
+  'lease.released': LeaseFacts & { readonly provisional: boolean; readonly heldMs: number };
   /** A dead owner's lease was deleted: exactly the acquisition that was judged. */
   'lease.reclaimed': LeaseFacts & { readonly verdict: Verdict; readonly reason: VerdictReason };
   /** A lease was taken from an owner who may still run: it passed its hard bound. */
   'lease.forced': LeaseFacts & { readonly reason: VerdictReason };
-  /** A holder learned that its lease is no longer its own. */
-  'lease.lost': LeaseFacts & { readonly reason: LeaseLost['reason'] };
+  /** A holder learned that its lease is no longer its own, `heldMs` after it took it. */
+  'lease.lost': LeaseFacts & { readonly reason: LeaseLost['reason']; readonly heldMs: number };
   /** A release did not reach the database; the row expires by itself. */
   'lease.release-failed': LeaseFacts & { readonly message: string };
   /** A renewal failed or came late; the leases are still held, and are tried again. */

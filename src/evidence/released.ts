@@ -35,5 +35,6 @@ export function released(context: Context, holding: Holding): void {
     holding.settle();
     context.keeper.drop(holding);
   }
-  context.observer.tell('lease.released', { taskId: jsonId(taskId), fencingToken, actor, provisional });
+  const { heldMs } = holding;
+  context.observer.tell('lease.released', { taskId: jsonId(taskId), fencingToken, actor, provisional, heldMs });
 }

@@ -51,7 +51,8 @@ export function grant(context: Context, { request, claim, entry }: Pending, row:
   const facts = { taskId, actor, claim, fencingToken, ttlMs, maxHoldMs, expiresAtMs, entry };
   const holding: Holding = new Holding(facts, context.ports.clock, anchor, ({ reason }) => {
     context.keeper.forsake(holding);
-    context.observer.tell('lease.lost', { taskId: jsonId(taskId), fencingToken, actor, reason });
+    const { heldMs } = holding;
+    context.observer.tell('lease.lost', { taskId: jsonId(taskId), fencingToken, actor, reason, heldMs });
   });
   holding.follow(signal);
   context.keeper.keep(holding);

@@ -90,6 +90,11 @@ export class Holding {
     return elapsedMs(this.#clock, this.#verified);
   }
 
+  /** Milliseconds since the lease was taken. */
+  get heldMs(): number {
+    return Math.round(elapsedMs(this.#clock, this.#acquired));
+  }
+
   /**
    * The row was updated over the root handle, which passes over what a transaction has deleted: a release in one
    * was taken back.

@@ -65,6 +65,21 @@ export const release: Proofs = {
     expect(rig.leases()).toEqual([]);
   },
 
+  'a lease that ends is told with how long it was held': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    const [given, taken] = [
+      await ok(acquireLease(own, { taskId: 1, actor: 'monitor' })),
+      await ok(acquireLease(own, { taskId: 2, actor: 'monitor', maxHoldMs: 5_000 })),
+    ];
+    await rig.time.advance(1_234);
+    expect(await ok(releaseLease(own, given))).toBe('released');
+    await rig.time.advance(5_000);
+    expect(taken.signal.aborted).toBe(true);
+    expect(a.told('lease.released')).toMatchObject([{ taskId: 1, heldMs: 1_234 }]);
+    expect(a.told('lease.lost')).toMatchObject([{ taskId: 2, reason: 'over-budget', heldMs: 5_000 }]);
+  },
+
   'releaseLease whose reply was lost has released': async (rig) => {
     const a = rig.start('a');
     const own = a.own();
