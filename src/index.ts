@@ -145,7 +145,7 @@ export type { Randomness } from './port/randomness.js';
 export { type RecoveryReport, type RecoveryRequest, recoverOnStartup } from './recovery/recover-on-startup.js';
 export type { UnfinishedTransition, UnfinishedTransitions } from './recovery/unfinished-transitions.js';
 export type { Listener } from './runtime/observer.js';
-export { checkDialect, type DialectReport } from './schema/check-dialect.js';
+export { type CheckOptions, checkDialect, type DialectReport } from './schema/check-dialect.js';
 export { ensureSchema, type SchemaChange } from './schema/ensure-schema.js';
 export type {
   AssignmentsOf,

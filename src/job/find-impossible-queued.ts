@@ -32,10 +32,14 @@ export function findImpossibleQueued<S extends ShapeWithJobs>(
   checkRequest('options', options);
   const { limit = 1_000 } = options;
   checkLimit('limit', limit);
-  return new ResultAsync(find(context, jobs, limit)) as ResultAsync<readonly ImpossibleQueued<S>[], StoreFailure>;
+  return new ResultAsync(findImpossible(context, jobs, limit)) as ResultAsync<
+    readonly ImpossibleQueued<S>[],
+    StoreFailure
+  >;
 }
 
-async function find(
+/** The verb without its types. */
+export async function findImpossible(
   context: Context,
   jobs: Jobs,
   limit: number,

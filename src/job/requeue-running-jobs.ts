@@ -57,7 +57,7 @@ export function requeueRunningJobs<S extends ShapeWithJobs>(
   checkRequest('request', request);
   const { owners } = request;
   checkOwners('owners', owners);
-  return new ResultAsync(requeueRunning(context, jobs, owners)) as ResultAsync<RequeueReport<S>, StoreFailure>;
+  return new ResultAsync(requeueRunning(context, jobs, { owners })) as ResultAsync<RequeueReport<S>, StoreFailure>;
 }
 
 /** Refuses anything but the two answers. */
@@ -74,7 +74,7 @@ const PAGE = 500;
 export async function requeueRunning(
   context: Context,
   jobs: Jobs,
-  owners: RequeueOwners,
+  { owners, dryRun = false }: { readonly owners: RequeueOwners; readonly dryRun?: boolean },
 ): Promise<Result<RequeueReport, StoreFailure>> {
   const requeued: FoundJob[] = [];
   const kept: IdValue[] = [];
@@ -87,7 +87,7 @@ export async function requeueRunning(
         kept.push(job.jobId);
         continue;
       }
-      const written = await requeue(context, jobs, job);
+      const written = dryRun ? ok(true) : await requeue(context, jobs, job);
       if (written.isErr() && written.error.kind === 'connection') return err(written.error);
       if (written.unwrapOr(false)) requeued.push(toFound(job));
       else skipped.push(job.jobId);

@@ -61,14 +61,19 @@ export function reclaimStaleLeases<S extends Shape>(
   }
   const { limit = taskIds === undefined ? 1_000 : Math.max(1, taskIds.length) } = options;
   checkLimit('limit', limit);
-  return new ResultAsync(reclaimStale(context, limit, taskIds));
+  return new ResultAsync(reclaimStale(context, { limit, taskIds }));
+}
+
+interface Reclaiming {
+  readonly limit: number;
+  readonly taskIds?: readonly IdValue[] | undefined;
+  readonly dryRun?: boolean;
 }
 
 /** The verb without its types. */
 export async function reclaimStale(
   context: Context,
-  limit: number,
-  taskIds?: readonly IdValue[],
+  { limit, taskIds, dryRun = false }: Reclaiming,
 ): Promise<Result<ReclaimReport, StoreFailure>> {
   if (context.mode() !== 'on') return ok(EMPTY);
   const read =
@@ -79,7 +84,7 @@ export async function reclaimStale(
   const skipped: Holder[] = [];
   for (const judged of read.value) {
     const { holder, judgement } = judged;
-    const deleted = await reclaim(context, judged);
+    const deleted = dryRun ? ok(judgement.verdict === 'dead') : await reclaim(context, judged);
     if (deleted.isErr()) {
       if (deleted.error.kind === 'connection') return err(deleted.error);
       skipped.push(holder);

@@ -3,9 +3,11 @@ import { type Context, contextOf } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
 import { MAX_LIMIT } from '../core/limit.js';
+import { shown } from '../core/shown.js';
 import { checkProbes, type Probes } from '../effect/assess-transition.js';
 import { type AnyProbe, checkRequest } from '../effect/effect-request.js';
-import { jobsOf } from '../job/jobs-of.js';
+import { findImpossible } from '../job/find-impossible-queued.js';
+import { type Jobs, jobsOf } from '../job/jobs-of.js';
 import { checkOwners, type RequeueOwners, type RequeueReport, requeueRunning } from '../job/requeue-running-jobs.js';
 import { type SanitizeReport, sanitizeQueued } from '../job/sanitize-impossible-queued.js';
 import { type Reclaimed, reclaimStale } from '../lease/reclaim-stale-leases.js';
@@ -23,9 +25,11 @@ export interface RecoveryRequest<S extends Shape> {
   readonly jobs: RequeueOwners;
   /** Asked about effects that were started and are not known to be applied. Default: none, and they are held. */
   readonly probes?: Probes<S> | undefined;
+  /** True to report what would be done, and to change nothing and tell no event. Default false. */
+  readonly dryRun?: boolean;
 }
 
-/** What a recovery did, and what is left to do. */
+/** What a recovery did, or in a dry run would do, and what is left to do. */
 export interface RecoveryReport<S extends Shape = Shape> extends UnfinishedTransitions<S> {
   /** The jobs that went back to the queue, and those that did not; `null` without the option `jobs`. */
   readonly jobs: S extends ShapeWithJobs ? RequeueReport<S> : null;
@@ -75,10 +79,14 @@ export function recoverOnStartup<S extends Shape>(
     throw new TypeError('recoverOnStartup needs the ownership itself, not one made by using(trx)');
   }
   checkRequest(request);
-  const { jobs, probes } = request;
+  const { jobs, probes, dryRun = false } = request;
   if (context.jobs !== undefined || jobs !== undefined) checkOwners('jobs', jobs);
   checkProbes(probes);
-  return new ResultAsync(recover(context, jobs, probes)) as unknown as ResultAsync<RecoveryReport<S>, StoreFailure>;
+  if (typeof dryRun !== 'boolean') throw new TypeError(`dryRun must be a boolean, got ${shown(dryRun)}`);
+  return new ResultAsync(recover(context, { owners: jobs, probes, dryRun })) as unknown as ResultAsync<
+    RecoveryReport<S>,
+    StoreFailure
+  >;
 }
 
 const NOTHING_UNFINISHED: UnfinishedTransitions = Object.freeze({
@@ -95,16 +103,21 @@ type Recovered = Omit<RecoveryReport, 'jobs' | 'sanitized'> & {
 /** A step that is not for this ownership. */
 const NONE: Result<null, StoreFailure> = ok(null);
 
+interface Recovering {
+  readonly owners: RequeueOwners;
+  readonly probes: Readonly<Record<string, AnyProbe>> | undefined;
+  readonly dryRun: boolean;
+}
+
 async function recover(
   context: Context,
-  owners: RequeueOwners,
-  probes: Readonly<Record<string, AnyProbe>> | undefined,
+  { owners, probes, dryRun }: Recovering,
 ): Promise<Result<Recovered, StoreFailure>> {
   const { effects } = context;
   const jobs = context.jobs === undefined ? undefined : jobsOf(context, 'recoverOnStartup');
-  const requeued = jobs === undefined ? NONE : await requeueRunning(context, jobs, owners);
-  const sanitized = jobs === undefined ? NONE : await sanitizeQueued(context, jobs);
-  const reclaimed = await reclaimStale(context, MAX_LIMIT);
+  const requeued = jobs === undefined ? NONE : await requeueRunning(context, jobs, { owners, dryRun });
+  const sanitized = jobs === undefined ? NONE : await (dryRun ? wouldSanitize : sanitizeQueued)(context, jobs);
+  const reclaimed = await reclaimStale(context, { limit: MAX_LIMIT, dryRun });
   const unfinished =
     effects === undefined ? ok(NOTHING_UNFINISHED) : await unfinishedTransitions(context, effects, probes);
 
@@ -114,13 +127,15 @@ async function recover(
   const { transitions, underWay } = unfinished.unwrapOr(NOTHING_UNFINISHED);
   const skipped =
     (doneJobs?.skipped.length ?? 0) + (doneSanitizing?.skipped.length ?? 0) + doneReclaiming.skipped.length;
-  context.observer.tell('recovery.finished', {
-    requeued: doneJobs?.requeued.length ?? 0,
-    sanitized: doneSanitizing?.sanitized.length ?? 0,
-    reclaimed: doneReclaiming.reclaimed.length,
-    held: transitions.filter(({ decision }) => decision === 'hold').length,
-    failed: skipped + failures.length,
-  });
+  if (!dryRun) {
+    context.observer.tell('recovery.finished', {
+      requeued: doneJobs?.requeued.length ?? 0,
+      sanitized: doneSanitizing?.sanitized.length ?? 0,
+      reclaimed: doneReclaiming.reclaimed.length,
+      held: transitions.filter(({ decision }) => decision === 'hold').length,
+      failed: skipped + failures.length,
+    });
+  }
   const [failure] = failures;
   if (failure !== undefined) return err(failure);
   return ok(
@@ -134,4 +149,10 @@ async function recover(
       complete: skipped === 0,
     }),
   );
+}
+
+/** The impossible jobs as a pass would report them that repaired each. */
+async function wouldSanitize(context: Context, jobs: Jobs): Promise<Result<SanitizeReport, StoreFailure>> {
+  const found = await findImpossible(context, jobs, MAX_LIMIT);
+  return found.map((all) => Object.freeze({ found: all.length, sanitized: all, skipped: [] }));
 }

@@ -3,6 +3,7 @@ import { type Context, contextOf } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import { type Finding, finding } from '../core/finding.js';
 import type { IdValue } from '../core/id.js';
+import { shown } from '../core/shown.js';
 import type { SettingsNeeds } from '../dialect/dialect.js';
 import { fileSystemOf } from '../runtime/file-system.js';
 import type { Shape } from '../shape.js';
@@ -28,6 +29,12 @@ export interface DialectReport {
   readonly findings: readonly Finding[];
 }
 
+/** What to check. */
+export interface CheckOptions {
+  /** True to read the settings alone: nothing is written, and what the driver does is not probed. Default false. */
+  readonly settingsOnly?: boolean;
+}
+
 /**
  * Checks that driver, database and settings keep what the library builds on: run it once at start-up, or in CI.
  *
@@ -49,19 +56,24 @@ export interface DialectReport {
  */
 export function checkDialect<S extends Shape>(
   ownership: TransitionOwnership<S>,
+  options: CheckOptions = {},
 ): ResultAsync<DialectReport, StoreFailure> {
   const context = contextOf(ownership);
   if (context.session.inTransaction) {
     throw new TypeError('checkDialect needs the ownership itself, not one made by using(trx)');
   }
-  return new ResultAsync(check(context));
+  const { settingsOnly = false } = options;
+  if (typeof settingsOnly !== 'boolean') {
+    throw new TypeError(`settingsOnly must be a boolean, got ${shown(settingsOnly)}`);
+  }
+  return new ResultAsync(check(context, settingsOnly));
 }
 
 const SEVERITIES: readonly Finding['severity'][] = ['error', 'warning', 'advice'];
 
-async function check(context: Context): Promise<Result<DialectReport, StoreFailure>> {
+async function check(context: Context, settingsOnly: boolean): Promise<Result<DialectReport, StoreFailure>> {
   const seen = await checkSettings(context);
-  if (seen.some(({ code }) => code === 'read-only')) return ok(report(seen));
+  if (settingsOnly || seen.some(({ code }) => code === 'read-only')) return ok(report(seen));
   const { session, dialect, settings, leases } = context;
   const probe: Probe = {
     context,

@@ -53,6 +53,19 @@ export const recovering: Proofs = {
     ]);
   },
 
+  'recoverOnStartup in a dry run reports what it would do, changes no row and tells no event': async (yard) => {
+    await ruins(yard);
+    const before = await standing(yard);
+    const observer = yard.start('observer');
+    const dry = await ok(recoverOnStartup(journalled(observer), { jobs: 'dead-only', dryRun: true }));
+    expect(await standing(yard)).toEqual(before);
+    expect(observer.wire.sent.filter(({ sql }) => !/^(select|with page as \(select)/.test(sql))).toEqual([]);
+    expect(observer.events).toEqual([]);
+    const done = await ok(recoverOnStartup(journalled(yard.start('heir')), { jobs: 'dead-only' }));
+    expect(done).toMatchObject({ jobs: { requeued: [{ jobId: 1 }] }, sanitized: { found: 1 } });
+    expect(dry).toEqual(done);
+  },
+
   'recoverOnStartup does its steps in their order: jobs, queue, leases, effects': async (yard) => {
     await ruins(yard);
     const heir = yard.start('heir');

@@ -17,6 +17,7 @@ test('recoverOnStartup refuses a request of the wrong shape, and a transaction, 
   expect(recover(undefined)).toThrow(new TypeError('request must be an object, got undefined'));
   expect(recover({})).toThrow(new RangeError('jobs must be "all" or "dead-only", got undefined'));
   expect(recover({ jobs: 'dead' })).toThrow(new RangeError('jobs must be "all" or "dead-only", got "dead"'));
+  expect(recover({ jobs: 'all', dryRun: 1 })).toThrow(new TypeError('dryRun must be a boolean, got 1'));
   expect(recover({ jobs: 'all', probes: 7 })).toThrow(new TypeError('probes must be an object, got 7'));
   expect(recover({ jobs: 'all', probes: { merge_pr: null } })).toThrow(
     new TypeError('probes.merge_pr must be a function, got null'),

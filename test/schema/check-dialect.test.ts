@@ -154,6 +154,23 @@ describe('checkDialect', () => {
     expect(codes((await checkDialect(ownership))._unsafeUnwrap().findings)).toEqual(['text-not-binary']);
   });
 
+  test('reads the settings alone if it is told to: nothing is written, and the table need not be there', async () => {
+    const folder = temporaryFolder();
+    closing.push(() => folder.remove());
+    const database = new BetterSqlite3(`${folder.path}/test.sqlite`, { timeout: 100 });
+    database.pragma('journal_mode = wal');
+    database.pragma('query_only = on');
+    database.pragma('synchronous = normal');
+    const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
+    closing.push(() => db.destroy());
+    const ownership = createTransitionOwnership({ db, tasks: { table: 'tasks', id: 'id', stage: 'stage' } });
+    const report = (await checkDialect(ownership, { settingsOnly: true }))._unsafeUnwrap();
+    expect(codes(report.findings)).toEqual(['commits-not-durable']);
+    expect(() => checkDialect(ownership, { settingsOnly: 'yes' as unknown as boolean })).toThrow(
+      new TypeError('settingsOnly must be a boolean, got "yes"'),
+    );
+  });
+
   test('fails before the table is there', async () => {
     const db = new Kysely<Tables>({ dialect: openSqlite(':memory:') });
     closing.push(() => db.destroy());
