@@ -109,10 +109,20 @@ export interface SettingsCheck {
 export interface FreeInsert {
   readonly table: Fragment;
   readonly columns: Fragment;
-  /** `values (…)` or `select …`. */
+  /** The rows: `select … from …`, without a condition. */
   readonly rows: Fragment;
-  /** The columns that are unique together. */
-  readonly key: readonly [Fragment, ...Fragment[]];
+  /** The columns that are unique together, each with its value in the rows; no two rows have the same. */
+  readonly key: readonly [KeyPart, ...KeyPart[]];
+  /** What must be true besides. */
+  readonly condition?: Fragment<boolean>;
+  /** `order by …`. */
+  readonly order?: Fragment;
+}
+
+/** A column of a key, and its value. */
+export interface KeyPart {
+  readonly column: Fragment;
+  readonly value: Fragment;
 }
 
 /** Rows to update unless somebody has locked them. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { IdType } from '../core/id.js';
+import { chosenRows } from './chosen-rows.js';
 import type { Dialect, Fragment, NamedTable, TimeFormat } from './dialect.js';
 import { classifyMysql } from './mysql-errors.js';
 import { mysqlSettings } from './mysql-settings.js';
@@ -105,7 +106,7 @@ export const mysqlDialect: Dialect = Object.freeze<Dialect>({
 
   // Not ON DUPLICATE KEY UPDATE: its exclusive lock waits for a holder that writes its stage in an open transaction.
   // What IGNORE would cut or convert besides is refused before any statement.
-  insertFree: ({ table, columns, rows }) => sql`insert ignore into ${table} (${columns}) ${rows}`,
+  insertFree: (insert) => sql`insert ignore into ${insert.table} (${insert.columns}) ${chosenRows(insert)}`,
   shareLock: sql`lock in share mode`,
   latest: sql`lock in share mode`,
   lockRows: sql`for update`,

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { IdType } from '../core/id.js';
+import { chosenRows } from './chosen-rows.js';
 import type { Dialect, Fragment, TimeFormat } from './dialect.js';
 import { classifyPostgres } from './postgres-errors.js';
 import { postgresSettings } from './postgres-settings.js';
@@ -89,8 +90,10 @@ export const postgresDialect: Dialect = Object.freeze<Dialect>({
       as given (${sql.join(names)})`;
   },
 
-  insertFree: ({ table, columns, rows, key }) =>
-    sql`insert into ${table} (${columns}) ${rows} on conflict (${sql.join(key)}) do nothing`,
+  insertFree: (insert) => {
+    const unique = sql.join(insert.key.map(({ column }) => column));
+    return sql`insert into ${insert.table} (${insert.columns}) ${chosenRows(insert)} on conflict (${unique}) do nothing`;
+  },
   shareLock: sql`for key share`,
   latest: sql``,
   lockRows: sql`for update`,

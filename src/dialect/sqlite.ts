@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { IdType } from '../core/id.js';
+import { chosenRows } from './chosen-rows.js';
 import type { Dialect, Fragment, TimeFormat } from './dialect.js';
 import { classifySqlite } from './sqlite-errors.js';
 import { sqliteSettings } from './sqlite-settings.js';
@@ -63,8 +64,14 @@ export const sqliteDialect: Dialect = Object.freeze<Dialect>({
       select key as position, ${sql.join(fields)} from each) as given`;
   },
 
-  insertFree: ({ table, columns, rows, key }) =>
-    sql`insert into ${table} (${columns}) ${rows} on conflict (${sql.join(key)}) do nothing`,
+  // One writer at a time: what is looked for is still so when it is written. An INSERT that meets a conflict
+  // would use up a number of AUTOINCREMENT all the same, and so write and commit.
+  insertFree: (insert) => {
+    const { table, columns, key } = insert;
+    const taken = key.map(({ column, value }) => sql`${column} = ${value}`);
+    const free = sql`not exists (select 1 from ${table} where ${sql.join(taken, sql` and `)})`;
+    return sql`insert into ${table} (${columns}) ${chosenRows(insert, free)}`;
+  },
   shareLock: sql``,
   latest: sql``,
   lockRows: sql``,

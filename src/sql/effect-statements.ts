@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { IdType, IdValue } from '../core/id.js';
-import type { Dialect, Fragment } from '../dialect/dialect.js';
+import type { Dialect, Fragment, FreeInsert } from '../dialect/dialect.js';
 import { type Database, type Slots, statement } from './statement.js';
 
 /** Which effect of which task. */
@@ -51,14 +51,21 @@ export function effectStatements(database: Database, dialect: Dialect, names: Ef
   const record = sql`${dialect.readId(taskIdType, task)} as task_id, ${effect}, ${key}, ${claim}, fencing_token, owner,
     ${state}, result, started_ms, applied_ms`;
   const returned = dialect.returning ? sql`returning ${record}` : sql``;
-  const insertFree = (rows: Fragment): Fragment =>
-    sql`${dialect.insertFree({ table: effects, columns: INSERTED, rows, key: [effect, task, key] })} ${returned}`;
+  const insertFree = (p: Slots<EffectKey>, rows: Pick<FreeInsert, 'rows' | 'condition'>): Fragment => {
+    const unique = [
+      { column: effect, value: p.effect },
+      { column: task, value: p.taskId },
+      { column: key, value: p.key },
+    ] as const;
+    return sql`${dialect.insertFree({ table: effects, columns: INSERTED, key: unique, ...rows })} ${returned}`;
+  };
+  const one = sql`(select 1 as one) as given`;
   const isEffect = (p: Slots<EffectKey>): Fragment =>
     sql`${task} = ${p.taskId} and ${effect} = ${p.effect} and ${key} = ${p.key}`;
   const isSeen = (p: Slots<SeenEffect>): Fragment => sql`${isEffect(p)} and ${claim} = ${p.claim}`;
   /** The lease of the starter is there, unexpired, with the time that the step needs; it cannot go before we commit. */
-  const fence = (p: Slots<StartEffect>): Fragment =>
-    sql`exists (select 1 from ${lease} where ${task} = ${p.taskId} and ${claim} = ${p.leaseClaim}
+  const fence = (p: Slots<StartEffect>): Fragment<boolean> =>
+    sql<boolean>`exists (select 1 from ${lease} where ${task} = ${p.taskId} and ${claim} = ${p.leaseClaim}
       and expires_ms >= ${now} + ${p.needsMs} ${dialect.shareLock})`;
   return {
     /** Reads one effect, as of the latest commit. */
@@ -68,8 +75,11 @@ export function effectStatements(database: Database, dialect: Dialect, names: Ef
     ),
     /** Writes down that an effect starts, unless anything is written of it already. */
     start: statement<StartEffect>(database, (p) =>
-      insertFree(sql`select ${p.taskId}, ${p.effect}, ${p.key}, ${p.claim}, ${p.fencingToken}, ${p.actor}, 'started',
-          null, ${now}, null from (select 1 as one) as given where ${fence(p)}`),
+      insertFree(p, {
+        rows: sql`select ${p.taskId}, ${p.effect}, ${p.key}, ${p.claim}, ${p.fencingToken}, ${p.actor}, 'started',
+          null, ${now}, null from ${one}`,
+        condition: fence(p),
+      }),
     ),
     /** Starts anew what somebody had started and did not do: exactly the start that was seen. */
     takeOver: statement<StartEffect & { seen: string }>(
@@ -91,8 +101,10 @@ export function effectStatements(database: Database, dialect: Dialect, names: Ef
     ),
     /** Writes down an effect that is known to be applied, unless anything is written of it already. */
     insertApplied: statement<EffectClaim & { result: string }>(database, (p) =>
-      insertFree(sql`values (${p.taskId}, ${p.effect}, ${p.key}, ${p.claim}, ${p.fencingToken}, ${p.actor}, 'applied',
-          ${p.result}, ${now}, ${now})`),
+      insertFree(p, {
+        rows: sql`select ${p.taskId}, ${p.effect}, ${p.key}, ${p.claim}, ${p.fencingToken}, ${p.actor}, 'applied',
+          ${p.result}, ${now}, ${now} from ${one}`,
+      }),
     ),
     /** Strikes exactly the start that was seen: it certainly did nothing. */
     strike: statement<SeenEffect>(

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { IdType, IdValue } from '../core/id.js';
 import type { ProcessIdentity } from '../core/process.js';
-import type { Dialect, Fragment } from '../dialect/dialect.js';
+import type { Dialect, Fragment, FreeInsert } from '../dialect/dialect.js';
 import { type Database, type Statement, statement } from './statement.js';
 
 /** What an acquisition writes, besides whose it is. */
@@ -74,8 +74,10 @@ export function leaseStatements(database: Database, dialect: Dialect, names: Lea
     owner_boot_id, owner_host, owner_start, ${dialect.readId(runIdType, id('run_id'))} as run_id, stage,
     acquired_ms, expires_ms, ttl_ms, deadline_ms, ${now} as now_ms`;
   const granted = sql`fencing_token, ${claim}, acquired_ms, expires_ms, deadline_ms`;
-  const insertFree = (rows: Fragment): Fragment =>
-    sql`${dialect.insertFree({ table: lease, columns: INSERTED, rows, key: [task] })} ${returning(granted)}`;
+  const insertFree = (rows: Pick<FreeInsert, 'rows' | 'order'>, taskId: Fragment): Fragment => {
+    const key = [{ column: task, value: taskId }] as const;
+    return sql`${dialect.insertFree({ table: lease, columns: INSERTED, key, ...rows })} ${returning(granted)}`;
+  };
   // The clock is read once for a row: on PostgreSQL it goes on while a statement runs.
   const clock = sql`(select ${now} as now_ms) as clock`;
   const times = (ttlMs: Fragment<number>, maxHoldMs: Fragment<number>): Fragment =>
@@ -90,22 +92,33 @@ export function leaseStatements(database: Database, dialect: Dialect, names: Lea
   return {
     /** Takes a free task; passes over a held one in silence. */
     insert: statement<InsertLease>(database, (p) =>
-      insertFree(sql`select ${p.claim}, ${p.taskId}, ${p.actor}, ${p.pid}, ${p.bootId}, ${p.host}, ${p.start},
-        ${p.runId}, ${p.stage}, ${p.ttlMs}, ${times(p.ttlMs, p.maxHoldMs)} from ${clock} where 1 = 1`),
+      insertFree(
+        {
+          rows: sql`select ${p.claim}, ${p.taskId}, ${p.actor}, ${p.pid}, ${p.bootId}, ${p.host}, ${p.start},
+            ${p.runId}, ${p.stage}, ${p.ttlMs}, ${times(p.ttlMs, p.maxHoldMs)} from ${clock}`,
+        },
+        p.taskId,
+      ),
     ),
     /** Takes many free tasks for one process, in the order of the list. */
     insertMany: statement<ProcessIdentity & { list: string }>(database, (p) =>
-      insertFree(sql`select given.claim, given.task_id, given.owner, ${p.pid}, ${p.bootId}, ${p.host}, ${p.start},
-        given.run_id, given.stage, given.ttl_ms,
-        ${times(sql`given.ttl_ms`, sql`given.max_hold_ms`)} from ${clock}, ${dialect.records(p.list, {
-          claim: 'text',
-          task_id: taskIdType,
-          owner: 'text',
-          run_id: runIdType,
-          stage: 'text',
-          ttl_ms: 'integer',
-          max_hold_ms: 'integer',
-        })} where 1 = 1 order by given.position`),
+      insertFree(
+        {
+          rows: sql`select given.claim, given.task_id, given.owner, ${p.pid}, ${p.bootId}, ${p.host}, ${p.start},
+            given.run_id, given.stage, given.ttl_ms, ${times(sql`given.ttl_ms`, sql`given.max_hold_ms`)}
+            from ${clock}, ${dialect.records(p.list, {
+              claim: 'text',
+              task_id: taskIdType,
+              owner: 'text',
+              run_id: runIdType,
+              stage: 'text',
+              ttl_ms: 'integer',
+              max_hold_ms: 'integer',
+            })}`,
+          order: sql`order by given.position`,
+        },
+        sql`given.task_id`,
+      ),
     ),
     /** Reads the holder of one task, with the clock of the database. */
     readHolder: holderOf(sql``),

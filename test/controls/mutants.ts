@@ -22,7 +22,6 @@ const inTail: readonly Operator[] = [
   ['without', / collate binary/g, () => ''],
   ['upside down', /order by [a-z_.]+/g, (order) => `${order} desc`],
   ['without', /limit \?/g, (limit) => `${limit} + 1000`],
-  ['without', / on conflict .* do nothing/g, () => ''],
   ['without', / returning .*$/g, () => ''],
 ];
 

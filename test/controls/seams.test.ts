@@ -144,7 +144,11 @@ const rewritten: readonly (readonly [guard: string, mutate: (text: string) => st
   ],
   [
     'an acquisition that takes over whatever is there',
-    (text) => text.replace('do nothing', 'do update set claim = excluded.claim, owner = excluded.owner'),
+    (text) =>
+      text.replace(
+        /^insert into ("transition_lease" .*) where (not exists \(.*?\))/s,
+        'insert or replace into $1 where (1 = 1 or $2)',
+      ),
     by(
       acquisition,
       'acquireLease takes no task twice: the second asks in vain and learns who holds it, and why that counts',

@@ -27,19 +27,23 @@ const controls: Readonly<Record<string, Control>> = {
     acquisition,
     'acquireLease takes a free task, and its row says who holds it since when and for how long',
   ),
-  'insert: without on conflict ("task_id") do nothing': by(
+  'insert: without not exists …': by(
     acquisition,
     'acquireLease takes no task twice: the second asks in vain and learns who holds it, and why that counts',
+  ),
+  'insert: without "task_id" = ?': by(
+    acquisition,
+    'acquireLease that asks in vain writes nothing: it uses up no token',
   ),
   'insert: without returning …': by(counts, 'one statement takes a free lease, and one gives it back'),
   'insertMany: the greater for min(': by(many, 'acquireLeases writes the same rows as acquireLease'),
   'insertMany: minus for +': by(many, 'acquireLeases writes the same rows as acquireLease'),
   'insertMany: minus for + (2)': by(many, 'acquireLeases writes the same rows as acquireLease'),
-  'insertMany: upside down order by given.position': by(
+  'insertMany: without not exists …': by(
     many,
     'acquireLeases takes what is free, tells what is not, each in the order of its request',
   ),
-  'insertMany: without on conflict ("task_id") do nothing': by(
+  'insertMany: upside down order by given.position': by(
     many,
     'acquireLeases takes what is free, tells what is not, each in the order of its request',
   ),
@@ -220,8 +224,8 @@ const controls: Readonly<Record<string, Control>> = {
     'a fencing token grows with every acquisition, also after the table was empty',
   ),
   'create: without , unique ("task_id")': by(
-    acquisition,
-    'acquireLease takes no task twice: the second asks in vain and learns who holds it, and why that counts',
+    plans,
+    'every statement finds the rows that it names by an index, however many there are',
   ),
 };
 

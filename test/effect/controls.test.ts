@@ -25,6 +25,9 @@ const MARK = /^update "transition_effect" set "state" = 'applied'.* and "state" 
 const INSERT_APPLIED = /^insert into "transition_effect" .*'applied'/s;
 const OF_TASK = /^select .* from "transition_effect" where "task_id" = \? order by/s;
 const COUNT = /^select count/;
+/** Where an INSERT looks whether its key is free, and the whole of it up to there. */
+const LOOK = /where (not exists \(.*?\))/s;
+const OVER = /^insert into (.*) where (not exists \(.*?\))/s;
 /** True whatever the parameter: the place of a parameter must stay. */
 const ANY = 'coalesce(?, 1) is not null';
 
@@ -39,8 +42,8 @@ const MUTANTS: readonly Mutant[] = [
   {
     removes: 'the fence from a start',
     about: START,
-    from: /where exists \(/s,
-    to: 'where 1 = 1 or exists (',
+    from: /and exists \(/s,
+    to: 'and 1 = 1 or exists (',
     killedBy: 'the start is fenced: a lease whose row is gone begins nothing',
   },
   {
@@ -62,15 +65,15 @@ const MUTANTS: readonly Mutant[] = [
   {
     removes: 'the silence about a second start',
     about: START,
-    from: /on conflict \(.*?\) do nothing/,
-    to: '',
+    from: LOOK,
+    to: 'where (1 = 1 or $1)',
     killedBy: 'calls that begin together apply the effect once',
   },
   {
     removes: 'the first start when a second comes',
     about: START,
-    from: /do nothing/,
-    to: 'do update set claim = excluded.claim',
+    from: OVER,
+    to: 'insert or replace into $1 where (1 = 1 or $2)',
     killedBy: 'calls that begin together apply the effect once',
   },
   {
@@ -174,15 +177,15 @@ const MUTANTS: readonly Mutant[] = [
   {
     removes: 'the silence about an effect that is written already',
     about: INSERT_APPLIED,
-    from: /on conflict \(.*?\) do nothing/,
-    to: '',
+    from: LOOK,
+    to: 'where (1 = 1 or $1)',
     killedBy: 'a mark of what was never started gives way to a start that came meanwhile',
   },
   {
     removes: 'the start that came meanwhile',
     about: INSERT_APPLIED,
-    from: /do nothing/,
-    to: `do update set state = 'applied'`,
+    from: OVER,
+    to: 'insert or replace into $1 where (1 = 1 or $2)',
     killedBy: 'a mark of what was never started gives way to a start that came meanwhile',
   },
   ...(['task_id', 'effect', 'key'] as const).map((column) => ({

@@ -62,6 +62,14 @@ export const acquisition: Proofs = {
     expect(b.registry.size).toBe(0);
   },
 
+  'acquireLease that asks in vain writes nothing: it uses up no token': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    const { fencingToken } = await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
+    for (let asked = 0; asked < 3; asked += 1) await err(acquireLease(b.own(), { taskId: 1, actor: 'reaper' }));
+    const next = await ok(acquireLease(b.own(), { taskId: 2, actor: 'reaper' }));
+    expect(next.fencingToken).toBe(Number(fencingToken) + 1);
+  },
+
   'acquireLease lets two actors of one process contend, without re-entrancy': async (rig) => {
     const a = rig.start('a');
     const own = a.own();

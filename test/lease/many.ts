@@ -103,6 +103,15 @@ export const many: Proofs = {
     expect(a.timers).toEqual([]);
   },
 
+  'acquireLeases writes nothing of what it asks for in vain: it uses up no token': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    const { acquired } = await ok(acquireLeases(a.own(), asking([1, 2])));
+    const { busy } = await ok(acquireLeases(b.own(), asking([2, 1])));
+    expect(busy).toHaveLength(2);
+    const next = await ok(acquireLease(b.own(), { taskId: 3, actor: 'reaper' }));
+    expect(next.fencingToken).toBe(Math.max(...acquired.map((lease) => Number(lease.fencingToken))) + 1);
+  },
+
   'acquireLeases of a store that fails in the middle grants nothing, and says where rows may be left': async (rig) => {
     const [a, b] = [rig.start('a'), rig.start('b')];
     await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));

@@ -21,8 +21,8 @@ const waiting: Pick<Dialect, 'updateUnlocked'> = {
 
 /** What an INSERT on MySQL would be with the usual upsert, which locks the other's row for itself. */
 const upserting: Pick<Dialect, 'insertFree'> = {
-  insertFree: ({ table, columns, rows, key: [first] }) =>
-    sql`insert into ${table} (${columns}) ${rows} on duplicate key update ${first} = ${table}.${first}`,
+  insertFree: ({ table, columns, rows, key: [{ column }] }) =>
+    sql`insert into ${table} (${columns}) ${rows} on duplicate key update ${column} = ${table}.${column}`,
 };
 
 function locks(server: TestServer): void {

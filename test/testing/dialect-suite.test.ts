@@ -59,7 +59,7 @@ describe('dialectSuite', { timeout: 120_000 }, () => {
     [
       'an insert that does not mind a conflict',
       'R1-token-granted-once',
-      (sql) => sql.replace(/on conflict \("task_id"\) do nothing/, ''),
+      (sql) => sql.replace(/where (not exists \(.*?\))(?=\s+returning)/s, 'where (1 = 1 or $1)'),
     ],
     [
       'a clock that runs ahead for readers',
