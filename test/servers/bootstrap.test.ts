@@ -1,74 +1,157 @@
+import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
-import { acquireLease, createTransitionOwnership, ensureSchema } from 'transition-ownership';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { OnServerCommands, OnServerSetup } from '../process/child/on-server.js';
+import { Child } from '../process/children.js';
+import { dropOwn, makeFirstShape, schemaOf, upgradedTasks, type Where } from './own-schema.js';
 import { mysqlServer, type Place, postgresServer, type TestServer } from './server.js';
 
-const ROUNDS = 40;
-const PROCESSES = 8;
+type Member = Child<OnServerCommands>;
+type Found = (typeof found)[number];
 
-/** Eight sessions of eight handles ask for the schema at one moment, forty times. */
-function bootstrap(server: TestServer, levels: readonly string[]): void {
-  describe.skipIf(server.missing !== undefined)(server.name, () => {
-    let place: Place;
-    beforeAll(async () => {
-      place = await server.make('bootstrap');
-    });
-    afterAll(() => place.drop());
+const EIGHT = [1, 2, 3, 4, 5, 6, 7, 8];
 
-    describe.each(levels)('with sessions that begin with %j', (begin) => {
-      const suffix = String(levels.indexOf(begin));
-
-      const rounds = async (name: string, prepare: (table: string) => Promise<unknown>) => {
-        const handles = Array.from({ length: PROCESSES }, () => place.connect({ max: 1, begin: [begin] }));
-        for (const handle of handles) await sql`select 1`.execute(handle);
-        const changes: Record<string, number> = { created: 0, upgraded: 0, unchanged: 0 };
-        for (let round = 0; round < ROUNDS; round += 1) {
-          const table = `${name}_${suffix}_${round}`;
-          await prepare(table);
-          const tasks = { table: 'tasks', id: 'id', stage: 'stage' } as const;
-          const ownerships = handles.map((db) => createTransitionOwnership({ db, tasks, lease: { table } }));
-          const answers = await Promise.all(ownerships.map((ownership) => ensureSchema(ownership)));
-          for (const answer of answers) changes[answer._unsafeUnwrap()] = (changes[answer._unsafeUnwrap()] ?? 0) + 1;
-          const [first] = ownerships;
-          if (first === undefined) throw new Error('there are eight');
-          expect((await acquireLease(first, { taskId: 9, actor: 'monitor' })).isOk()).toBe(true);
-          const { rows } = await sql<{ task_id: unknown; owner: string; acquired_ms: unknown }>`
-            select task_id, owner, acquired_ms from ${sql.id(table)} order by task_id`.execute(place.db);
-          expect(rows.map(({ task_id, owner }) => [Number(task_id), owner])).toEqual(
-            name === 'old'
-              ? [
-                  [7, 'old'],
-                  [8, 'old'],
-                  [9, 'monitor'],
-                ]
-              : [[9, 'monitor']],
-          );
-          await sql`drop table ${sql.id(table)}`.execute(place.db);
-        }
-        return changes;
-      };
-
-      test('an empty database gets the table once in each round', { timeout: 120_000 }, async () => {
-        const changes = await rounds('new', async () => {});
-        expect(changes).toEqual({ created: ROUNDS, upgraded: 0, unchanged: ROUNDS * (PROCESSES - 1) });
-      });
-
-      test('a table of the first shape is upgraded once in each round, with its rows', {
-        timeout: 120_000,
-      }, async () => {
-        const changes = await rounds('old', async (table) => {
-          await sql`create table ${sql.id(table)} (task_id bigint not null primary key, owner varchar(40) not null,
-            owner_pid bigint, owner_boot_id varchar(40), run_id bigint, stage varchar(40), acquired_at varchar(40))`.execute(
-            place.db,
-          );
-          await sql`insert into ${sql.id(table)} values (7, 'old', 1, 'b', 2, 's', '2026-01-02 03:04:05'),
-            (8, 'old', 1, 'b', 2, 's', null)`.execute(place.db);
-        });
-        expect(changes).toEqual({ created: 0, upgraded: ROUNDS, unchanged: ROUNDS * (PROCESSES - 1) });
-      });
-    });
-  });
+/** A lock of the server that one can take for itself and eight can take together, and the library's own taken away. */
+interface Means {
+  readonly server: TestServer;
+  readonly close: string;
+  readonly open: string;
+  readonly pass: readonly string[];
+  readonly serializable: string;
+  readonly withoutLock: NonNullable<OnServerSetup['mutants']>;
 }
 
-bootstrap(postgresServer, ['select 1', "set default_transaction_isolation = 'serializable'"]);
-bootstrap(mysqlServer, ['select 1', 'set session transaction isolation level serializable']);
+const servers: readonly Means[] = [
+  {
+    server: postgresServer,
+    close: 'select pg_advisory_lock(hashtext(current_schema()))',
+    open: 'select pg_advisory_unlock(hashtext(current_schema()))',
+    pass: [
+      'select pg_advisory_lock_shared(hashtext(current_schema()))',
+      'select pg_advisory_unlock_shared(hashtext(current_schema()))',
+    ],
+    serializable: "set default_transaction_isolation = 'serializable'",
+    withoutLock: [['pg_advisory_xact_lock', 'abs']],
+  },
+  {
+    server: mysqlServer,
+    close: 'lock tables barrier write',
+    open: 'unlock tables',
+    pass: ['lock tables barrier read', 'unlock tables'],
+    serializable: 'set session transaction isolation level serializable',
+    withoutLock: [
+      ['get_lock(', '0 < length(concat('],
+      ['10) as granted', '10)) as granted'],
+    ],
+  },
+];
+
+const found = [
+  { what: 'an empty database', change: 'created', tasks: [] },
+  { what: 'a lease table of the first shape', change: 'upgraded', tasks: [7, 8] },
+] as const;
+
+/** Where the tables are, and what else the processes are told. */
+const worlds = [
+  { world: 'by default', rounds: 40, schema: '', table: 'transition_lease', journal: false },
+  { world: 'elsewhere, with a journal, serializable', rounds: 10, schema: '_other', table: 'lease', journal: true },
+] as const;
+
+describe.each(servers)('$server.name', ({ server, close, open, pass, serializable, withoutLock }) => {
+  describe.skipIf(server.missing !== undefined)('eight processes at once', () => {
+    let place: Place;
+    let own: string;
+
+    beforeAll(async () => {
+      place = await server.make('bootstrap');
+      own = place.address.schema;
+      await sql`create schema ${sql.id(`${own}_other`)}`.execute(place.db);
+      await sql`create table barrier (id integer)`.execute(place.db);
+    });
+    afterAll(async () => {
+      await sql`drop schema ${sql.id(`${own}_other`)} ${sql.raw(server === postgresServer ? 'cascade' : '')}`.execute(
+        place.db,
+      );
+      await place.drop();
+    });
+
+    /** Processes that stay up, and what they have in common. */
+    function eight({ schema, table, journal }: (typeof worlds)[number], mutants?: OnServerSetup['mutants']) {
+      const where: Where = { schema: `${own}${schema}`, table };
+      const setup: OnServerSetup = {
+        address: place.address,
+        // All of them have looked, and found that there is something to do, before one of them begins.
+        meetBefore: { statement: '^begin', by: pass },
+        ...(journal && { begin: [serializable], effects: {} }),
+        ...(schema !== '' && { lease: where }),
+        ...(mutants !== undefined && { mutants }),
+      };
+      const members: Member[] = EIGHT.map(() => new Child('on-server', setup));
+      const barrier = place.connect({ max: 1 });
+      const prepare = async ({ tasks }: Found) => {
+        await dropOwn(place.db, where);
+        if (tasks.length > 0) await makeFirstShape(place.db, where);
+      };
+      const all = async (): Promise<string[]> => {
+        await sql.raw(close).execute(barrier);
+        const asked = members.map((member) => member.call('schema'));
+        await place.waiting(EIGHT.length);
+        await sql.raw(open).execute(barrier);
+        return (await Promise.all(asked)).map((answer) => ('ok' in answer ? answer.ok : answer.err.message)).sort();
+      };
+      return {
+        where,
+        /** What one alone answers, and makes. */
+        alone: async (shape: Found) => {
+          await prepare(shape);
+          expect(await members[0]?.call('schema')).toEqual({ ok: shape.change });
+          return schemaOf(place.db, where, place.address.server);
+        },
+        /** What all answer who began at once. */
+        round: async (shape: Found) => {
+          await prepare(shape);
+          return all();
+        },
+        /** All of them want one task. */
+        acquire: async () => {
+          const acquired = await Promise.all(members.map((member) => member.call('acquire', { taskId: 9 })));
+          return acquired.map((answer) => ('ok' in answer ? 'ok' : answer.err.type)).sort();
+        },
+      };
+    }
+
+    const onceBy = ({ change }: Found) => [change, ...Array<string>(7).fill('unchanged')].sort();
+
+    test.each(worlds)(
+      'ensureSchema $world, in $rounds rounds: one has made or upgraded what one alone would have, nobody fails',
+      { timeout: 120_000 },
+      async (world) => {
+        const { where, alone, round, acquire } = eight(world);
+        for (const shape of found) {
+          const made = await alone(shape);
+          for (let nth = 1; nth <= world.rounds; nth += 1) {
+            expect(await round(shape)).toEqual(onceBy(shape));
+            expect(await upgradedTasks(place.db, where)).toEqual(shape.tasks);
+            expect(await schemaOf(place.db, where, place.address.server)).toEqual(made);
+            expect(await acquire()).toEqual([...Array<string>(7).fill('lease-busy'), 'ok']);
+          }
+        }
+      },
+    );
+
+    test.each(found)(
+      'without the lock of the schema, on $what more than one changes it, or some fail',
+      async (shape) => {
+        const { round } = eight(worlds[0], withoutLock);
+        const rounds: string[][] = [];
+        while (
+          rounds.length < worlds[0].rounds &&
+          rounds.every((changes) => isDeepStrictEqual(changes, onceBy(shape)))
+        ) {
+          rounds.push(await round(shape));
+        }
+        expect(rounds.at(-1)).not.toEqual(onceBy(shape));
+      },
+    );
+  });
+});

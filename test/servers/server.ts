@@ -5,8 +5,9 @@ import type { Row } from '../../src/testing/store/store.js';
 import { type ContractProcess, type ProcessOptions, startProcess } from '../contract/process.js';
 import { makeTaskTables } from '../contract/site.js';
 import { type ContractStore, type ContractTables, ownName } from '../contract/store.js';
-import { makeDatabases, mysql, mysqlPool } from '../contract/stores/mysql.js';
-import { makeSchemas, postgres, postgresPool } from '../contract/stores/postgres.js';
+import { makeDatabases, mysql, mysqlAddress, mysqlPool } from '../contract/stores/mysql.js';
+import { makeSchemas, postgres, postgresAddress, postgresPool } from '../contract/stores/postgres.js';
+import type { ServerAddress } from '../process/child/on-server.js';
 
 /** How the sessions of one process are opened. */
 export interface Sessions {
@@ -31,6 +32,8 @@ export interface TestServer {
 /** A database of a test. */
 export interface Place {
   readonly db: Kysely<ContractTables>;
+  /** How a process of its own reaches it. */
+  readonly address: ServerAddress;
   /** Opens a handle of its own. */
   connect(sessions?: Sessions): Kysely<ContractTables>;
   /** Starts a process with a handle of its own. */
@@ -55,6 +58,7 @@ type Database = Kysely<ContractTables>;
 
 /** What differs from server to server. */
 interface Means {
+  readonly address: ServerAddress;
   readonly open: (sessions: Sessions) => Database;
   readonly countWaits: (db: Database) => Promise<number>;
   /** Reads the id of a session. */
@@ -79,6 +83,7 @@ async function makePlace(store: ContractStore, means: Means): Promise<Place> {
   const waits = (): Promise<number> => means.countWaits(db);
   const place: Place = {
     db,
+    address: means.address,
     connect,
     waits,
     process: (sessions, options) => startProcess(connect(sessions), options),
@@ -135,6 +140,7 @@ export const postgresServer: TestServer = {
     const sessions = sql`select pid as id from pg_stat_activity where application_name = ${name}`;
     return makePlace(postgres, {
       remove,
+      address: { server: 'postgres', schema: name, connection: { ...postgresAddress(name), application_name: name } },
       open: ({ begin = [], max = 4, port }) => {
         const pool = postgresPool(name, { max, application_name: name }, port);
         pool.on('connect', (client) => {
@@ -165,6 +171,7 @@ export const mysqlServer: TestServer = {
     const sessions = sql`select id from information_schema.processlist where db = ${name}`;
     return makePlace(mysql, {
       remove,
+      address: { server: 'mysql', schema: name, connection: mysqlAddress(name) },
       open: ({ begin = [], max = 4, port }) => {
         const pool = mysqlPool(name, { connectionLimit: max, ...(port !== undefined && { port }) }, begin);
         return new Kysely({ dialect: new MysqlDialect({ pool }) });

@@ -11,11 +11,16 @@ export const postgresColumns = { integer: 'bigint', text: 'text', instant: 'time
 export const postgresUtc = (column: RawBuilder<unknown>): RawBuilder<string> =>
   sql<string>`(${column} at time zone 'UTC')::text`;
 
-/** Opens a pool whose sessions see a schema; what breaks while it is idle is not told to the process. */
-export function postgresPool(schema: string, config: pg.PoolConfig = {}, port?: number): pg.Pool {
+/** How a schema of the server is reached. */
+export function postgresAddress(schema: string, port?: number): pg.PoolConfig {
   const address = new URL(url);
   if (port !== undefined) address.port = String(port);
-  const pool = new pg.Pool({ connectionString: address.href, options: `-c search_path=${schema}`, ...config });
+  return { connectionString: address.href, options: `-c search_path=${schema}` };
+}
+
+/** Opens a pool whose sessions see a schema; what breaks while it is idle is not told to the process. */
+export function postgresPool(schema: string, config: pg.PoolConfig = {}, port?: number): pg.Pool {
+  const pool = new pg.Pool({ ...postgresAddress(schema, port), ...config });
   pool.on('error', () => {});
   return pool;
 }

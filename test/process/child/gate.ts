@@ -1,29 +1,32 @@
 import { CompiledQuery } from 'kysely';
 import { say, standStill } from './line.js';
 import type { Pass } from './passing.js';
-import type { Setup } from './setup.js';
+import type { GateSetup } from './setup.js';
 
 /** Where the statements of a child are counted, mutated, held up, and where it dies. */
 export class Gate {
   /** Statements so far, and those among them that change rows. */
   count = 0;
   writes = 0;
-  readonly #setup: Setup;
+  readonly #setup: GateSetup;
   #standing: RegExp | undefined;
   #proceed: (() => void) | undefined;
 
-  constructor(setup: Setup) {
+  constructor(setup: GateSetup) {
     this.#setup = setup;
     if (setup.standStillAfter !== undefined) this.#standing = new RegExp(setup.standStillAfter);
   }
 
   readonly pass: Pass = async (query, send) => {
-    const { killAt, parkBefore } = this.#setup;
+    const { killAt, parkBefore, meetBefore } = this.#setup;
     this.count += 1;
     if (/^\s*(?:insert|update|delete)/.test(query.sql)) this.writes += 1;
     const dying = killAt !== undefined && this.#isAt(killAt.statement, query.sql) ? killAt.when : 'never';
     if (parkBefore !== undefined && new RegExp(parkBefore).test(query.sql)) await this.#park(query.sql);
     if (dying === 'before') die(query.sql);
+    if (meetBefore !== undefined && new RegExp(meetBefore.statement).test(query.sql)) {
+      for (const text of meetBefore.by) await send(CompiledQuery.raw(text));
+    }
     const answer = await send(this.#mutated(query));
     if (dying === 'after') die(query.sql);
     if (this.#standing?.test(query.sql) === true) {

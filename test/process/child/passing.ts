@@ -17,14 +17,20 @@ export function passing(inner: Dialect, pass: Pass): Dialect {
 }
 
 function passingDriver(inner: Driver, pass: Pass): Driver {
+  const handedOut = new WeakMap<DatabaseConnection, DatabaseConnection>();
   return {
     init: () => inner.init(),
-    acquireConnection: async () => passingConnection(await inner.acquireConnection(), pass),
-    // SQLite's driver only sends these through the connection that it is handed.
+    acquireConnection: async () => {
+      const connection = await inner.acquireConnection();
+      const passed = passingConnection(connection, pass);
+      handedOut.set(passed, connection);
+      return passed;
+    },
+    // The drivers only send these through the connection that they are handed.
     beginTransaction: (connection, settings) => inner.beginTransaction(connection, settings),
     commitTransaction: (connection) => inner.commitTransaction(connection),
     rollbackTransaction: (connection) => inner.rollbackTransaction(connection),
-    releaseConnection: (connection) => inner.releaseConnection(connection),
+    releaseConnection: (connection) => inner.releaseConnection(handedOut.get(connection) ?? connection),
     destroy: () => inner.destroy(),
   };
 }
