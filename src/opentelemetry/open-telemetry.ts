@@ -1,0 +1,111 @@
+import { type Attributes, type Meter, metrics, type Tracer, trace } from '@opentelemetry/api';
+import type { Listener, OwnershipEvent, TransitionOwnership } from '../index.js';
+import { eventCounters } from './event-counters.js';
+import { HoldSpans } from './hold-spans.js';
+import { quietly } from './quietly.js';
+import { snapshotGauges } from './snapshot-gauges.js';
+
+/** Where telemetry goes. */
+export interface OpenTelemetryOptions {
+  /** Makes the instruments. Default: the global one, so start your SDK before. */
+  readonly meter?: Meter;
+  /** Makes the spans. Default: the global one. */
+  readonly tracer?: Tracer;
+  /** Put on every measurement and every span: what tells this ownership from another one of the same process. */
+  readonly attributes?: Attributes;
+  /** Gets every event as well, as `onEvent` of the ownership would. */
+  readonly onEvent?: Listener;
+}
+
+/** The metrics and spans of one ownership. */
+export interface OpenTelemetry {
+  /** The observer for the option of the same name. Whatever is wrong with the meter or the tracer, it does not throw. */
+  readonly onEvent: Listener;
+  /**
+   * Adds gauges of what `snapshot` shows: leases by verdict, impossible queued jobs, unfinished effects.
+   *
+   * A snapshot is taken whenever metrics are collected, and at no other time; one that fails is left out. Called again,
+   * it reads the other ownership instead.
+   */
+  observe(ownership: TransitionOwnership): void;
+  /** Ends the spans that are open, and the gauges: call it after the ownership's own `close`, before your SDK's. */
+  close(): void;
+}
+
+const SCOPE = 'transition-ownership';
+/** Seconds: from a stage write to the longest hold that is allowed by default. */
+const BOUNDARIES = [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 600, 1_800, 3_600];
+
+/**
+ * Makes metrics and spans of an ownership's events: a counter for each type, a histogram of how long leases were held,
+ * and a span for each hold with its effects.
+ *
+ * Make one for each ownership, for events do not say whose they are. Ids are attributes of spans and never of metrics.
+ * The span of a hold is a child of whatever span was active when the lease was taken. Throws `TypeError` for options
+ * of the wrong shape, and what your meter throws when it makes an instrument.
+ *
+ * @example
+ * ```ts
+ * import { createTransitionOwnership } from 'transition-ownership';
+ * import { openTelemetry } from 'transition-ownership/opentelemetry';
+ * import { db } from './setup.js';
+ *
+ * const telemetry = openTelemetry();
+ * const ownership = createTransitionOwnership({
+ *   db,
+ *   tasks: { table: 'tasks', id: 'id', stage: 'stage' },
+ *   onEvent: telemetry.onEvent,
+ * });
+ * telemetry.observe(ownership);
+ * // and at the end:
+ * await ownership.close();
+ * telemetry.close();
+ * ```
+ */
+export function openTelemetry(options: OpenTelemetryOptions = {}): OpenTelemetry {
+  if (typeof options !== 'object' || options === null) throw new TypeError('options must be an object');
+  const { meter = metrics.getMeter(SCOPE), tracer = trace.getTracer(SCOPE), attributes = {}, onEvent } = options;
+  if (typeof meter?.createCounter !== 'function') throw new TypeError('meter must be a Meter of OpenTelemetry');
+  if (typeof tracer?.startSpan !== 'function') throw new TypeError('tracer must be a Tracer of OpenTelemetry');
+  if (onEvent !== undefined && typeof onEvent !== 'function') throw new TypeError('onEvent must be a function');
+
+  const count = eventCounters(meter, attributes);
+  const duration = meter.createHistogram('transition_ownership.lease.hold.duration', {
+    unit: 's',
+    description: 'How long leases were held until they were given back or lost.',
+    advice: { explicitBucketBoundaries: BOUNDARIES },
+  });
+  const spans = new HoldSpans(tracer, attributes);
+  const watch = snapshotGauges(meter, attributes);
+  let unwatch: (() => void) | undefined;
+
+  const measure = (event: OwnershipEvent): void => {
+    if (event.type !== 'lease.released' && event.type !== 'lease.lost') return;
+    // A lease that was lost may still be given back: it was held once.
+    if (!spans.follows(event)) return;
+    const end =
+      event.type === 'lease.released'
+        ? { 'transition_ownership.hold.outcome': 'released' }
+        : { 'transition_ownership.hold.outcome': 'lost', 'transition_ownership.reason': event.reason };
+    duration.record(event.heldMs / 1_000, { ...attributes, ...end });
+  };
+
+  return Object.freeze({
+    onEvent: (event: OwnershipEvent) => {
+      quietly(() => count(event));
+      quietly(() => measure(event));
+      quietly(() => spans.hear(event));
+      return onEvent?.(event);
+    },
+    observe: (ownership: TransitionOwnership) => {
+      if (typeof ownership?.using !== 'function') throw new TypeError('ownership must be a TransitionOwnership');
+      unwatch?.();
+      unwatch = watch(ownership);
+    },
+    close: () => {
+      quietly(() => unwatch?.());
+      unwatch = undefined;
+      spans.close();
+    },
+  });
+}

@@ -1,0 +1,8 @@
+/** A meter or a tracer in trouble changes nothing for anybody else. */
+export function quietly(work: () => unknown): void {
+  try {
+    work();
+  } catch {
+    // There is nobody to tell it to.
+  }
+}
