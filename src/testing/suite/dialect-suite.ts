@@ -2,7 +2,7 @@ import type { Dialect, DialectName } from '../../index.js';
 import { Failure } from '../failure/failure.js';
 import type { AnyTables, Awaitable, TestStore } from '../store/store.js';
 import { dialectRules, type RuleId } from './dialect-rules.js';
-import { afterAll, boundsOf, define, examine, type Level, type Runner } from './runner.js';
+import { afterAll, boundsOf, examine, type Level, type Runner } from './runner.js';
 import { openForSuite, type SuiteTables } from './suite-tables.js';
 
 /** What `dialectSuite` is given. */
@@ -32,6 +32,7 @@ export interface DialectSuiteOptions<DB> {
  */
 export function dialectSuite<DB = AnyTables>(runner: Runner, options: DialectSuiteOptions<DB>): void {
   const { level = 'quick', dialect, expectFailures = {} } = options;
+  const { timeoutMs } = boundsOf(level);
   let opened: Promise<TestStore<SuiteTables>> | undefined;
   const store = () => {
     opened ??= Promise.resolve(options.store())
@@ -44,10 +45,7 @@ export function dialectSuite<DB = AnyTables>(runner: Runner, options: DialectSui
       const reason = expectFailures[id as RuleId];
       const examined = async () => examine(await store(), scenario, level);
       const run = reason === undefined ? examined : () => failing(examined, reason);
-      define(runner, reason === undefined ? id : `${id} does not hold: ${reason}`, {
-        run,
-        timeoutMs: boundsOf(level).timeoutMs,
-      });
+      runner.test(reason === undefined ? id : `${id} does not hold: ${reason}`, run, timeoutMs);
     }
     afterAll(runner, async () => (await opened)?.close());
   });

@@ -5,7 +5,7 @@ import type { Ported, Process, ProcessMain } from '../world/process.js';
 import type { Scenario } from '../world/scenario.js';
 import type { World } from '../world/view.js';
 import { drive, theTask } from './drive.js';
-import { afterAll, boundsOf, define, examine, type Level, type Runner } from './runner.js';
+import { afterAll, boundsOf, examine, type Level, type Runner } from './runner.js';
 import { openForSuite, seedTasks, stageOf } from './suite-tables.js';
 
 /** One handler: does what its stage demands, and answers the next stage. */
@@ -108,7 +108,7 @@ export function handlerSuite<S extends string, Outside extends Record<string, ob
   runner.describe('stage handlers', () => {
     for (const [title, faults] of Object.entries(cases)) {
       const run = async () => examine(await store(), scenarioOf(options, faults), level);
-      define(runner, `keep their promises when ${title}`, { run, timeoutMs });
+      runner.test(`keep their promises when ${title}`, run, timeoutMs);
     }
     afterAll(runner, async () => (await opened)?.close());
   });

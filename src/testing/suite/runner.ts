@@ -7,7 +7,7 @@ import type { Scenario } from '../world/scenario.js';
 export interface Runner {
   /** Groups tests. */
   describe(name: string, define: () => void): unknown;
-  /** Defines a test; `timeoutMs` where the runner takes one as its third argument. */
+  /** Defines a test; `timeoutMs` as vitest and jest take it. node:test reads no third argument, and knows no limit. */
   test(name: string, run: () => Promise<void>, timeoutMs?: number): unknown;
   /** Runs once before the tests of the group. */
   beforeAll?(run: () => Promise<void>): unknown;
@@ -29,17 +29,6 @@ export function boundsOf(level: Level): {
   if (level === 'full') return { bounds: { maxMs: 600_000 }, complete: true, timeoutMs: 630_000 };
   if (level === 'quick') return { bounds: { maxMs: 5_000 }, complete: false, timeoutMs: 60_000 };
   return { bounds: level, complete: false, timeoutMs: (level.maxMs ?? 60_000) + 30_000 };
-}
-
-/** Defines a test. node:test wants options, or nothing, where others want a number: its functions take two arguments more. */
-export function define(
-  runner: Runner,
-  name: string,
-  { run, timeoutMs }: { readonly run: () => Promise<void>; readonly timeoutMs: number },
-): void {
-  // node:test reads a second argument that is an object as options; a number in third place would be taken for the test.
-  if (runner.after !== undefined && runner.afterAll === undefined) runner.test(name, run);
-  else runner.test(name, run, timeoutMs);
 }
 
 /** Runs something once after all tests of the group. */

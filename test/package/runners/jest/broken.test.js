@@ -1,0 +1,12 @@
+const { handlerSuite, sqliteFileStore } = require('transition-ownership/testing');
+const { cloud, ...deploy } = require('./deploy.js');
+
+handlerSuite(
+  { describe, test, afterAll },
+  {
+    store: () => sqliteFileStore(),
+    level: { maxSchedules: 100 },
+    outside: () => ({ cloud: cloud(false) }),
+    ...deploy,
+  },
+);
