@@ -3,10 +3,18 @@ import { type Context, contextOf } from '../context.js';
 import { storeFailure } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
 import { shown } from '../core/shown.js';
+import type { NamedTable } from '../dialect/dialect.js';
 import type { Shape } from '../shape.js';
 import { execute } from '../sql/execute.js';
 import { readText } from '../sql/rows.js';
-import { createTable, type OwnTable, readColumns, rebuildTable } from '../sql/schema-statements.js';
+import {
+  createTable,
+  dropTable,
+  type OwnTable,
+  readColumns,
+  rebuildTable,
+  retiredFrom,
+} from '../sql/schema-statements.js';
 import type { Session } from '../sql/session.js';
 import { changeSchema } from '../sql/transaction.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
@@ -21,6 +29,7 @@ export type SchemaChange = 'created' | 'upgraded' | 'unchanged';
  * May be called at every start, in any number of processes at once. A lease table of the first shape (seven
  * columns, `task_id` its key) is upgraded with its rows, each stamped to expire a TTL from now; writers of
  * that shape must be stopped first, for their inserts fail afterwards. Any other table of that name is left as it is.
+ * What a crash broke off, the next call finishes.
  *
  * Throws `TypeError` on an ownership made by `using(trx)`: on some databases a change of the schema would
  * commit your transaction. Fails with `store-failure`.
@@ -45,9 +54,9 @@ export function ensureSchema<S extends Shape>(
 
 async function ensureTables({ session, settings, dialect }: Context): Promise<Result<SchemaChange, StoreFailure>> {
   const [lease, ...others] = ownTables(settings, dialect);
-  const complete = await areComplete(session, [lease, ...others]);
-  if (complete.isErr()) return err(complete.error);
-  if (complete.value) return ok('unchanged');
+  const settled = await areSettled(session, [lease, ...others]);
+  if (settled.isErr()) return err(settled.error);
+  if (settled.value) return ok('unchanged');
   const changed = await changeSchema(session, lease, async (inside) => {
     let change: SchemaChange = 'unchanged';
     for (const table of [lease, ...others]) {
@@ -67,16 +76,32 @@ async function ensureTable(session: Session, table: OwnTable): Promise<Result<Sc
   const { database, dialect } = session;
   const seen = await columnsOf(session, table);
   if (seen.isErr()) return err(seen.error);
-  if (isComplete(table, seen.value)) return ok('unchanged');
+  if (isComplete(table, seen.value)) return dropOldOne(session, table);
   const isNew = seen.value.size === 0;
   const lacking = table.always.find((name) => !seen.value.has(name));
   if (!isNew && lacking !== undefined) return err(notOurs(table, lacking));
   const queries = isNew ? createTable(database, dialect, table) : rebuildTable(database, dialect, table, seen.value);
+  return send(session, queries, isNew ? 'created' : 'upgraded');
+}
+
+/** Finishes an upgrade that was broken off when the new table stood in its place already. */
+async function dropOldOne(session: Session, table: OwnTable): Promise<Result<SchemaChange, StoreFailure>> {
+  const left = await isOldOneLeft(session, table);
+  if (left.isErr()) return err(left.error);
+  if (!left.value) return ok('unchanged');
+  return send(session, [dropTable(session.database, retiredFrom(table))], 'upgraded');
+}
+
+async function send(
+  session: Session,
+  queries: ReturnType<typeof createTable>,
+  change: SchemaChange,
+): Promise<Result<SchemaChange, StoreFailure>> {
   for (const query of queries) {
     const sent = await execute(session, query, 'once');
     if (sent.isErr()) return err(sent.error);
   }
-  return ok(isNew ? 'created' : 'upgraded');
+  return ok(change);
 }
 
 /** A table of somebody else's stands where ours should: it is never altered. */
@@ -85,6 +110,17 @@ function notOurs({ table }: OwnTable, lacking: string): StoreFailure {
     `the table ${shown(table)} is there already and is not the library’s: it has no column ${shown(lacking)}`,
   );
   return storeFailure({ kind: 'schema', retryable: false, outcome: 'not-applied', cause });
+}
+
+/** True if nothing is to be done. */
+async function areSettled(
+  session: Session,
+  tables: readonly [OwnTable, ...OwnTable[]],
+): Promise<Result<boolean, StoreFailure>> {
+  const complete = await areComplete(session, tables);
+  if (complete.isErr() || !complete.value) return complete;
+  const left = await isOldOneLeft(session, tables[0]);
+  return left.map((is) => !is);
 }
 
 async function areComplete(session: Session, tables: readonly OwnTable[]): Promise<Result<boolean, StoreFailure>> {
@@ -96,7 +132,15 @@ async function areComplete(session: Session, tables: readonly OwnTable[]): Promi
   return ok(true);
 }
 
-async function columnsOf(session: Session, table: OwnTable): Promise<Result<ReadonlySet<string>, StoreFailure>> {
+/** True if an upgrade left the old table behind; one that never was a table of the library's is nobody's leftover. */
+async function isOldOneLeft(session: Session, table: OwnTable): Promise<Result<boolean, StoreFailure>> {
+  const neverHadAnother = isComplete(table, new Set(table.always));
+  if (neverHadAnother) return ok(false);
+  const seen = await columnsOf(session, retiredFrom(table));
+  return seen.map((columns) => table.always.every((name) => columns.has(name)) && !isComplete(table, columns));
+}
+
+async function columnsOf(session: Session, table: NamedTable): Promise<Result<ReadonlySet<string>, StoreFailure>> {
   const read = await execute(session, readColumns(session.database, session.dialect, table));
   return read.map(({ rows }) => new Set(rows.map((row) => readText(row['column_name']) ?? '')));
 }

@@ -26,6 +26,21 @@ export function createTable(
   return dialect.createTable(tableName(schema, table), shape).map((fragment) => fragment.compile(database));
 }
 
+/** Drops a table if it exists. */
+export function dropTable(database: QueryExecutorProvider, { schema, table }: NamedTable): CompiledQuery {
+  return sql`drop table if exists ${tableName(schema, table)}`.compile(database);
+}
+
+/** What the old table is called from when the new one stands in its place until it is dropped. */
+export function retiredFrom({ schema, table }: NamedTable): NamedTable {
+  return { schema, table: beside(table, 'retired') };
+}
+
+/** Short enough that no database cuts it: a name that is cut may be that of the table itself. */
+function beside(table: string, what: 'replacement' | 'retired'): string {
+  return `${table.slice(0, 48)}_${what}`;
+}
+
 /**
  * Builds the present shape of a table beside the old one, copies every row, and puts it in the old one's
  * place. Broken off anywhere it can be begun again: the old table stands until the new one is complete.
@@ -37,9 +52,8 @@ export function rebuildTable(
   present: ReadonlySet<string>,
 ): CompiledQuery[] {
   const old = tableName(schema, table);
-  // Short enough that no database cuts them: a name that is cut may be that of the table itself.
-  const replacement = tableName(schema, `${table.slice(0, 48)}_replacement`);
-  const retired = tableName(schema, `${table.slice(0, 48)}_retired`);
+  const replacement = tableName(schema, beside(table, 'replacement'));
+  const retired = tableName(schema, beside(table, 'retired'));
   const copied = shape.columns
     .map(({ name, type }) => ({ name, from: present.has(name) ? dialect.carried(type, sql.id(name)) : backfill[name] }))
     .filter((column): column is { name: string; from: Fragment } => column.from !== undefined);

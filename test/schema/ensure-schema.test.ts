@@ -205,6 +205,28 @@ describe('ensureSchema of a table of the first shape', () => {
     expect(await file.read('select count(*) as n from transition_lease')).toEqual([{ n: 2 }]);
   });
 
+  test('is finished by the next call when it was broken off with the new table in its place', async () => {
+    const own = owning();
+    await ok(ensureSchema(own));
+    const [lease] = await file.read('select claim from transition_lease where task_id = 1');
+    await file.run(FIRST_SHAPE.replace('transition_lease', 'transition_lease_retired'));
+    expect(await ok(ensureSchema(own))).toBe('upgraded');
+    expect(await tables()).toEqual(['tasks', 'transition_lease']);
+    expect(await file.read('select claim from transition_lease where task_id = 1')).toEqual([lease]);
+    expect(await ok(ensureSchema(own))).toBe('unchanged');
+  });
+
+  test.each([
+    ['that lacks a column', 'create table transition_lease_retired (task_id integer, owner text)'],
+    ['of the present shape', 'create table transition_lease_retired as select * from transition_lease'],
+  ])('once done, leaves a table %s alone, whatever its name', async (_, create) => {
+    const own = owning();
+    await ok(ensureSchema(own));
+    await file.run(create);
+    expect(await ok(ensureSchema(own))).toBe('unchanged');
+    expect(await tables()).toEqual(['tasks', 'transition_lease', 'transition_lease_retired']);
+  });
+
   test('leaves the old table as it was when it fails', async () => {
     await file.run(
       "insert into transition_lease (task_id, owner) values (3, 'x')",
