@@ -13,6 +13,8 @@ import type { ServerAddress } from '../process/child/on-server.js';
 export interface Sessions {
   /** Statements that each session begins with. */
   readonly begin?: readonly string[];
+  /** Somebody with no password and no rights but those granted. Default: whom the tests are told to be. */
+  readonly as?: string;
   /** The most sessions. Default 4. */
   readonly max?: number;
   /** Another port than the server's own: that of a proxy. */
@@ -141,10 +143,11 @@ export const postgresServer: TestServer = {
     return makePlace(postgres, {
       remove,
       address: { server: 'postgres', schema: name, connection: { ...postgresAddress(name), application_name: name } },
-      open: ({ begin = [], max = 4, port }) => {
+      open: ({ begin = [], as, max = 4, port }) => {
         const pool = postgresPool(name, { max, application_name: name }, port);
         pool.on('connect', (client) => {
           client.on('error', () => {});
+          if (as !== undefined) void client.query(`set role ${as}`);
           for (const text of begin) void client.query(text);
         });
         return new Kysely({ dialect: new PostgresDialect({ pool }) });
@@ -172,8 +175,9 @@ export const mysqlServer: TestServer = {
     return makePlace(mysql, {
       remove,
       address: { server: 'mysql', schema: name, connection: mysqlAddress(name) },
-      open: ({ begin = [], max = 4, port }) => {
-        const pool = mysqlPool(name, { connectionLimit: max, ...(port !== undefined && { port }) }, begin);
+      open: ({ begin = [], as, max = 4, port }) => {
+        const other = { ...(port !== undefined && { port }), ...(as !== undefined && { user: as, password: '' }) };
+        const pool = mysqlPool(name, { connectionLimit: max, ...other }, begin);
         return new Kysely({ dialect: new MysqlDialect({ pool }) });
       },
       countWaits: async (db) => {
