@@ -63,7 +63,7 @@ describe.each(servers)('ensureSchema on $server.name', ({ server, user, make, re
     afterAll(() => place.drop());
 
     test('finds a table that is there unchanged, tries no change, and the verbs work', async () => {
-      await owner();
+      (await owner())._unsafeUnwrap();
       const { ownership, told } = place.process({ as: user });
       expect((await ensureSchema(ownership))._unsafeUnwrap()).toBe('unchanged');
       expect(told('store.failed')).toEqual([]);
