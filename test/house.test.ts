@@ -119,6 +119,16 @@ const house: HouseRule[] = [
     ],
   },
   {
+    title: 'verbs answer by sql/answered.ts, which never rejects',
+    rule: rules.verbsNeverReject,
+    folders: ['src'],
+    broken: [['src/lease/acquire.ts', 'return new ResultAsync(acquire(context));']],
+    kept: [
+      ['src/lease/acquire.ts', 'return answered(context.session, acquire(context));'],
+      ['src/sql/answered.ts', 'return new ResultAsync(work.catch(broken));'],
+    ],
+  },
+  {
     title: 'no dialect is asked for its name',
     rule: rules.dialectsAreNotAskedTheirName,
     folders: ['src'],

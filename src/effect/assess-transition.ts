@@ -1,4 +1,4 @@
-import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import { decideEffect, decideTransition, type EffectDecision, type EffectRecord, stateOf } from '../core/effect.js';
 import { type Json, readResult } from '../core/effect-result.js';
@@ -6,6 +6,7 @@ import type { StoreFailure } from '../core/failure.js';
 import { checkId, checkText, type IdValue } from '../core/id.js';
 import { shown } from '../core/shown.js';
 import type { Shape } from '../shape.js';
+import { answered } from '../sql/answered.js';
 import { readEffectRow } from '../sql/effect-rows.js';
 import type { EffectStatements } from '../sql/effect-statements.js';
 import { execute } from '../sql/execute.js';
@@ -85,7 +86,10 @@ export function assessTransition<S extends Shape>(
   checkRequest(options);
   checkProbes(options.probes);
   checkNames(options.effects);
-  return new ResultAsync(assess(context, effects, { taskId, probes: options.probes, names: options.effects }));
+  return answered(
+    context.session,
+    assess(context, effects, { taskId, probes: options.probes, names: options.effects }),
+  );
 }
 
 /** Refuses probes that cannot be called. */

@@ -1,4 +1,4 @@
-import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import { type Json, recordable } from '../core/effect-result.js';
 import type { StoreFailure } from '../core/failure.js';
@@ -6,6 +6,7 @@ import { checkId, checkText, type IdValue } from '../core/id.js';
 import { shown } from '../core/shown.js';
 import { effectCallsOf } from '../runtime/effect-calls.js';
 import type { Shape } from '../shape.js';
+import { answered } from '../sql/answered.js';
 import type { EffectStatements } from '../sql/effect-statements.js';
 import { changed, execute } from '../sql/execute.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
@@ -72,7 +73,7 @@ export function resolveEffect<S extends Shape>(
   checkText('by', by);
   checkText('reason', reason);
   const result = checkResult(outcome, request.result);
-  return new ResultAsync(resolve(context, effects, { taskId, effect, key, outcome, result, by, reason }));
+  return answered(context.session, resolve(context, effects, { taskId, effect, key, outcome, result, by, reason }));
 }
 
 function checkResult(outcome: Resolving['outcome'], result: unknown): string {

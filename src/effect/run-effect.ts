@@ -1,4 +1,4 @@
-import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import type { Json } from '../core/effect-result.js';
 import { effectFailed, effectUnknown, reasonOf } from '../core/fail.js';
@@ -6,6 +6,7 @@ import type { Lease } from '../core/lease.js';
 import { secretOf } from '../runtime/lease-handle.js';
 import { underWay } from '../runtime/under-way.js';
 import type { Shape } from '../shape.js';
+import { answered } from '../sql/answered.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { callApply } from './call-apply.js';
 import type { EffectFailure, EffectOutcome } from './effect-outcome.js';
@@ -68,7 +69,7 @@ export function runEffect<S extends Shape, V extends Json | void>(
 
 /** The verb without its types. */
 export function run(context: Context, request: CheckedEffect): ResultAsync<EffectOutcome, EffectFailure> {
-  return new ResultAsync(underWay(context.running, runAs(context, request)));
+  return answered(context.session, underWay(context.running, runAs(context, request)));
 }
 
 function runAs(context: Context, request: CheckedEffect): Promise<Result<EffectOutcome, EffectFailure>> {

@@ -1,11 +1,12 @@
-import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
-import { invariant } from '../core/invariant.js';
 import type { JobRecord } from '../core/job.js';
 import type { ShapeWithJobs } from '../shape.js';
+import { answered } from '../sql/answered.js';
 import { execute, type Row } from '../sql/execute.js';
 import type { Claim } from '../sql/job-claims.js';
+import { UnreadableRow } from '../sql/rows.js';
 import type { Session } from '../sql/session.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { checkOrder, checkSet, checkWhere, writtenByClaim } from './callers-columns.js';
@@ -81,7 +82,7 @@ export function claimNextJob<S extends ShapeWithJobs>(
     orderBy: checkOrder(orderBy),
     set: checkSet(set, writtenByClaim(jobs.settings)),
   };
-  return new ResultAsync(claimNext(context, jobs, claim)) as ResultAsync<ClaimedJob<S> | null, StoreFailure>;
+  return answered(context.session, claimNext(context, jobs, claim)) as ResultAsync<ClaimedJob<S> | null, StoreFailure>;
 }
 
 async function claimNext(context: Context, jobs: Jobs, claim: Claim): Promise<Result<ClaimedJob | null, StoreFailure>> {
@@ -124,6 +125,8 @@ async function claimLocked(
 }
 
 function toClaimed({ jobId, taskId, started, startedAt, startedAtMs, row }: JobRecord): ClaimedJob {
-  invariant(started !== null && startedAtMs !== null, 'a claim left no started_at that can be read');
+  if (started === null || startedAtMs === null) {
+    throw new UnreadableRow('startedAt', startedAt, 'the instant that the claim wrote');
+  }
   return Object.freeze({ jobId, taskId, runId: null, pid: null, started, startedAt, startedAtMs, row });
 }

@@ -1,8 +1,9 @@
-import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import { checkLimit } from '../core/limit.js';
 import type { ShapeWithJobs } from '../shape.js';
+import { answered } from '../sql/answered.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { type ImpossibleQueued, toFound } from './found-job.js';
 import { checkRequest, type Jobs, jobsOf } from './jobs-of.js';
@@ -32,7 +33,7 @@ export function findImpossibleQueued<S extends ShapeWithJobs>(
   checkRequest('options', options);
   const { limit = 1_000 } = options;
   checkLimit('limit', limit);
-  return new ResultAsync(findImpossible(context, jobs, limit)) as ResultAsync<
+  return answered(context.session, findImpossible(context, jobs, limit)) as ResultAsync<
     readonly ImpossibleQueued<S>[],
     StoreFailure
   >;

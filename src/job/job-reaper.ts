@@ -1,10 +1,11 @@
-import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { contextOf } from '../context.js';
 import { jsonId } from '../core/event.js';
 import type { StoreFailure } from '../core/failure.js';
 import { ReapMemory } from '../core/reap-memory.js';
 import { type Anchor, anchorNow, elapsedMs } from '../runtime/holding.js';
 import type { ShapeWithJobs } from '../shape.js';
+import { answered } from '../sql/answered.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { factsOf, jobsOf } from './jobs-of.js';
 import { type Reaped, reapJob } from './reap-job.js';
@@ -100,21 +101,22 @@ export function createJobReaper<S extends ShapeWithJobs>(
   const plan = checkReaper(context, options);
   const memory = new ReapMemory(plan.mostGapMs);
   let last: Anchor | undefined;
-  let underWay: Promise<Result<TickReport, StoreFailure>> | undefined;
-  const begin = (): Promise<Result<TickReport, StoreFailure>> => {
+  let underWay: ResultAsync<TickReport, StoreFailure> | undefined;
+  const begin = (): ResultAsync<TickReport, StoreFailure> => {
     const { clock } = context.ports;
     const gapMs = last === undefined ? 0 : elapsedMs(clock, last);
     last = anchorNow(clock);
     const tick = memory.begin(last.monotonicMs, gapMs);
-    return runTick({ context, jobs, plan, memory, tick }).finally(() => {
+    const ended = runTick({ context, jobs, plan, memory, tick }).finally(() => {
       underWay = undefined;
     });
+    return answered(context.session, ended);
   };
   return Object.freeze({
     tick: () => {
       context.keeper.glance();
       underWay ??= begin();
-      return new ResultAsync(underWay) as ResultAsync<TickReport<S>, StoreFailure>;
+      return underWay as ResultAsync<TickReport<S>, StoreFailure>;
     },
   });
 }

@@ -1,10 +1,11 @@
-import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { IdValue } from '../core/id.js';
 import type { JobRecord } from '../core/job.js';
 import { shown } from '../core/shown.js';
 import type { ShapeWithJobs } from '../shape.js';
+import { answered } from '../sql/answered.js';
 import { NOTHING } from '../sql/callers-parts.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { type FoundJob, toFound } from './found-job.js';
@@ -57,7 +58,10 @@ export function requeueRunningJobs<S extends ShapeWithJobs>(
   checkRequest('request', request);
   const { owners } = request;
   checkOwners('owners', owners);
-  return new ResultAsync(requeueRunning(context, jobs, { owners })) as ResultAsync<RequeueReport<S>, StoreFailure>;
+  return answered(context.session, requeueRunning(context, jobs, { owners })) as ResultAsync<
+    RequeueReport<S>,
+    StoreFailure
+  >;
 }
 
 /** Refuses anything but the two answers. */

@@ -1,10 +1,11 @@
-import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import { checkId, checkText, type IdValue } from '../core/id.js';
 import type { SeenJob } from '../core/job.js';
 import { shown } from '../core/shown.js';
 import type { ShapeWithJobs } from '../shape.js';
+import { answered } from '../sql/answered.js';
 import { execute } from '../sql/execute.js';
 import type { Reset } from '../sql/job-returns.js';
 import type { Session } from '../sql/session.js';
@@ -81,7 +82,7 @@ export function resetRunOwnership<S extends ShapeWithJobs>(
   checkText('from', from);
   const expected = checkExpected(request.expected, context);
   const reset = { jobIds, from, expected, set: checkSet(set, writtenByRequeue(jobs.settings)) };
-  return new ResultAsync(resetAll(context, jobs, reset)) as ResultAsync<ResetReport<S>, StoreFailure>;
+  return answered(context.session, resetAll(context, jobs, reset)) as ResultAsync<ResetReport<S>, StoreFailure>;
 }
 
 function checkJobIds(

@@ -1,4 +1,4 @@
-import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import { type EventFacts, jsonInstant } from '../core/event.js';
 import type { StoreFailure } from '../core/failure.js';
@@ -7,6 +7,7 @@ import type { SeenJob } from '../core/job.js';
 import { checkLimit } from '../core/limit.js';
 import { shown } from '../core/shown.js';
 import type { ShapeWithJobs } from '../shape.js';
+import { answered } from '../sql/answered.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { type ImpossibleQueued, toFound } from './found-job.js';
 import { checkRequest, factsOf, type Jobs, jobsOf } from './jobs-of.js';
@@ -65,7 +66,7 @@ export function sanitizeImpossibleQueued<S extends ShapeWithJobs>(
   if (typeof dryRun !== 'boolean') throw new TypeError(`dryRun must be a boolean, got ${shown(dryRun)}`);
   checkLimit('batchSize', batchSize, MOST_IN_A_BATCH);
   const sanitized = sanitizeQueued(context, jobs, { dryRun, batchSize });
-  return new ResultAsync(sanitized) as ResultAsync<SanitizeReport<S>, StoreFailure>;
+  return answered(context.session, sanitized) as ResultAsync<SanitizeReport<S>, StoreFailure>;
 }
 
 /** The verb without its types. */

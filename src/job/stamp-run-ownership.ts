@@ -1,9 +1,10 @@
-import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import { checkId } from '../core/id.js';
 import { shown } from '../core/shown.js';
 import type { ShapeWithJobs } from '../shape.js';
+import { answered } from '../sql/answered.js';
 import { changed, execute } from '../sql/execute.js';
 import type { Stamp } from '../sql/job-claims.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
@@ -52,7 +53,7 @@ export function stampRunOwnership<S extends ShapeWithJobs>(
   checkPid('pid', pid);
   const { identity, processes } = context.ports;
   const { start: pidStart } = processes.sight(pid);
-  return new ResultAsync(stamp(context, jobs, { jobId, started, runId, pid, host: identity.host, pidStart }));
+  return answered(context.session, stamp(context, jobs, { jobId, started, runId, pid, host: identity.host, pidStart }));
 }
 
 async function stamp(

@@ -1,4 +1,4 @@
-import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf, regimeOf } from '../context.js';
 import { jsonId } from '../core/event.js';
 import { leaseBusy, leaseContended, notGranting, ofUnknownOutcome } from '../core/fail.js';
@@ -10,8 +10,9 @@ import { reclaim } from '../evidence/reclaim.js';
 import { type Anchor, anchorNow } from '../runtime/holding.js';
 import { underWay } from '../runtime/under-way.js';
 import type { Shape } from '../shape.js';
+import { answered } from '../sql/answered.js';
 import { type Answer, execute, type Row } from '../sql/execute.js';
-import { demandInteger } from '../sql/rows.js';
+import { demandInteger, readRows, readText } from '../sql/rows.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import {
   enterClaim,
@@ -55,7 +56,7 @@ export function acquireLease<S extends Shape>(
 ): ResultAsync<LeaseOf<S>, LeaseBusy | NotGranting | StoreFailure> {
   const context = contextOf(ownership);
   const checked = checkLeaseRequest(context, request);
-  return new ResultAsync(underWay(context.running, acquire(context, checked)));
+  return answered(context.session, underWay(context.running, acquire(context, checked)));
 }
 
 /** The verb without its types. */
@@ -70,7 +71,7 @@ export async function acquire(
   if (regime === 'draining') return err(notGranting('draining'));
 
   const pending = enterClaim(context, request);
-  const acquired = await insertOrReclaim(context, pending);
+  const acquired = await answered(context.session, insertOrReclaim(context, pending));
   if (acquired.isOk()) {
     const tooLate = refusalOf(context, request);
     if (tooLate === undefined) return acquired;
@@ -102,8 +103,10 @@ async function insertOrReclaim(
     const anchor = anchorNow(context.ports.clock);
     const inserted = await execute(context.session, context.leases.insert(parameters));
     if (inserted.isErr()) return findOwn(context, pending, inserted.error);
-    const row = inserted.value.rows[0];
-    if (row !== undefined) return ok(grant(context, pending, readGranted(row), anchor));
+    const granted = readGranted(context, inserted.value);
+    if (granted.isErr()) return err(granted.error);
+    const [row] = granted.value;
+    if (row !== undefined) return ok(grant(context, pending, row, anchor));
 
     const askedAt = anchorNow(context.ports.clock);
     const read = await readJudged(context, request.taskId);
@@ -136,14 +139,16 @@ async function findOwn(
   return judged?.holder.claim === pending.claim ? ok(adopt(context, pending, judged, askedAt)) : err(failure);
 }
 
-/** The facts of an inserted row. */
-export function readGranted(row: Row): GrantedRow {
-  return {
+/** The facts of the inserted rows. */
+export function readGranted({ session }: Context, answer: Answer): Result<readonly GrantedRow[], StoreFailure> {
+  const read = (row: Row): GrantedRow => ({
+    claim: readText(row['claim']) ?? '',
     fencingToken: demandInteger(row, 'fencing_token'),
     acquiredAtMs: demandInteger(row, 'acquired_ms'),
     expiresAtMs: demandInteger(row, 'expires_ms'),
     deadlineAtMs: demandInteger(row, 'deadline_ms'),
-  };
+  });
+  return readRows(session, answer, read, 'unknown');
 }
 
 /**
@@ -155,6 +160,7 @@ export function adopt(context: Context, pending: Pending, { holder, nowMs }: Jud
   const { ttlMs, maxHoldMs } = pending.request;
   const acquiredAtMs = holder.acquiredAtMs ?? nowMs;
   const row = {
+    claim: pending.claim,
     fencingToken,
     acquiredAtMs,
     expiresAtMs: holder.expiresAtMs ?? acquiredAtMs + Math.min(ttlMs, maxHoldMs),

@@ -1,4 +1,4 @@
-import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf, regimeOf } from '../context.js';
 import { leaseContended, notGranting, ofUnknownOutcome } from '../core/fail.js';
 import type { LeaseBusy, NotGranting, StoreFailure } from '../core/failure.js';
@@ -11,9 +11,9 @@ import { reclaim } from '../evidence/reclaim.js';
 import { anchorNow } from '../runtime/holding.js';
 import { underWay } from '../runtime/under-way.js';
 import type { Shape } from '../shape.js';
+import { answered } from '../sql/answered.js';
 import { execute } from '../sql/execute.js';
 import { insertRecords } from '../sql/lease-records.js';
-import { readText } from '../sql/rows.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { adopt, busy, mayHaveInserted, readGranted, refusalOf } from './acquire-lease.js';
 import { enterClaim, grant, grantUnguarded, insertParameters, leaveClaim, type Pending } from './grant.js';
@@ -67,7 +67,7 @@ export function acquireLeases<S extends Shape>(
     tasks.add(taskId);
   }
   const asked = underWay(context.running, acquireAll(context, checked));
-  return new ResultAsync(asked) as ResultAsync<AcquiredLeases<S>, NotGranting | StoreFailure>;
+  return answered(context.session, asked) as ResultAsync<AcquiredLeases<S>, NotGranting | StoreFailure>;
 }
 
 async function acquireAll(
@@ -146,11 +146,12 @@ async function insert(
   const list = insertRecords(open.map((pending) => insertParameters(context, pending)));
   const inserted = await execute(context.session, context.leases.insertMany({ list, ...context.ports.identity }));
   if (inserted.isErr()) return { broken: inserted.error, mayHaveLeft: inserted.error.outcome === 'unknown' };
+  const granted = readGranted(context, inserted.value);
+  if (granted.isErr()) return { broken: granted.error, mayHaveLeft: true };
   const byClaim = new Map(open.map((pending) => [pending.claim, pending]));
-  for (const row of inserted.value.rows) {
-    const pending = byClaim.get(readText(row['claim']) ?? '');
-    if (pending !== undefined)
-      outcomes.set(pending.request.taskId, ok(grant(context, pending, readGranted(row), anchor)));
+  for (const row of granted.value) {
+    const pending = byClaim.get(row.claim);
+    if (pending !== undefined) outcomes.set(pending.request.taskId, ok(grant(context, pending, row, anchor)));
   }
   return { mayHaveLeft: mayHaveInserted(inserted.value) };
 }

@@ -1,4 +1,4 @@
-import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import { jsonId } from '../core/event.js';
 import { alreadyFree, leaseContended, tokenMismatch } from '../core/fail.js';
@@ -9,6 +9,7 @@ import { invariant } from '../core/invariant.js';
 import { shown } from '../core/shown.js';
 import { readJudged } from '../evidence/read-holder.js';
 import type { Shape } from '../shape.js';
+import { answered } from '../sql/answered.js';
 import { changed, execute } from '../sql/execute.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 
@@ -43,7 +44,7 @@ export function forceReleaseLease<S extends Shape>(
   checkId('fencingToken', 'integer', fencingToken);
   checkText('by', by);
   checkText('reason', reason);
-  return new ResultAsync(forceRelease(context, { taskId, fencingToken, by, reason }));
+  return answered(context.session, forceRelease(context, { taskId, fencingToken, by, reason }));
 }
 
 /** A row that changed hands this often while we looked is not one that an operator has seen. */

@@ -35,8 +35,9 @@ export function insertParameters({ ports }: Context, { request, claim }: Pending
   return { claim, taskId, actor, pid, bootId, host, start, runId, stage: stage ?? null, ttlMs, maxHoldMs };
 }
 
-/** The times and the token of a row that was granted. */
+/** The claim, the token and the times of a row that was granted. */
 export interface GrantedRow {
+  readonly claim: string;
   readonly fencingToken: number;
   readonly acquiredAtMs: number;
   readonly expiresAtMs: number;
@@ -44,9 +45,9 @@ export interface GrantedRow {
 }
 
 /** Makes the lease of a granted row; `anchor` is from before the statement that wrote it was sent. */
-export function grant(context: Context, { request, claim, entry }: Pending, row: GrantedRow, anchor: Anchor): Lease {
+export function grant(context: Context, { request, entry }: Pending, row: GrantedRow, anchor: Anchor): Lease {
   const { taskId, actor, stage, runId, ttlMs, maxHoldMs, signal } = request;
-  const { fencingToken, expiresAtMs } = row;
+  const { claim, fencingToken, expiresAtMs } = row;
   entry.phase = 'held';
   const facts = { taskId, actor, claim, fencingToken, ttlMs, maxHoldMs, expiresAtMs, entry };
   const holding: Holding = new Holding(facts, context.ports.clock, anchor, ({ reason }) => {
@@ -66,7 +67,7 @@ export function grant(context: Context, { request, claim, entry }: Pending, row:
     runId: runId === null ? null : jsonId(runId),
   });
   const secret: LeaseSecret = { guarded: true, holding, home: context.root, dispose: () => release(context, lease) };
-  const lease: LeaseHandle = new LeaseHandle({ taskId, actor, stage, runId, claim, guarded: true, ...row }, secret);
+  const lease: LeaseHandle = new LeaseHandle({ taskId, actor, stage, runId, guarded: true, ...row }, secret);
   return Object.freeze(lease);
 }
 

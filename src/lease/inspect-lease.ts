@@ -7,6 +7,7 @@ import { checkId, type IdValue } from '../core/id.js';
 import type { Verdict, VerdictReason } from '../core/verdict.js';
 import { readJudged } from '../evidence/read-holder.js';
 import type { Shape } from '../shape.js';
+import { answered } from '../sql/answered.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 
 /** Who holds a task's transition, on what evidence. */
@@ -43,7 +44,7 @@ export function inspectLease<S extends Shape>(
 ): ResultAsync<Inspection, StoreFailure> {
   const context = contextOf(ownership);
   checkId('taskId', context.settings.taskIdType, taskId);
-  return new ResultAsync(inspect(context, taskId));
+  return answered(context.session, inspect(context, taskId));
 }
 
 async function inspect(context: Context, taskId: IdValue): Promise<Result<Inspection, StoreFailure>> {
@@ -81,7 +82,7 @@ export function shouldDefer<S extends Shape>(
 }
 
 async function decide(context: Context, taskId: IdValue): Promise<Result<Defer, never>> {
-  const inspected = await inspect(context, taskId);
+  const inspected = await answered(context.session, inspect(context, taskId));
   if (inspected.isErr()) return ok(deferred(context, taskId, { defer: true, because: 'store-failure' }));
   const { value } = inspected;
   if (value.state === 'free' || value.verdict === 'dead') return ok(GO);

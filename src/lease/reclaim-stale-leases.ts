@@ -1,4 +1,4 @@
-import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
@@ -9,6 +9,7 @@ import type { Judgement } from '../core/verdict.js';
 import { readAllJudged, readJudgedOf } from '../evidence/read-holder.js';
 import { reclaim } from '../evidence/reclaim.js';
 import type { Shape } from '../shape.js';
+import { answered } from '../sql/answered.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 
 /** A dead owner's lease that this call deleted. */
@@ -61,7 +62,7 @@ export function reclaimStaleLeases<S extends Shape>(
   }
   const { limit = taskIds === undefined ? 1_000 : Math.max(1, taskIds.length) } = options;
   checkLimit('limit', limit);
-  return new ResultAsync(reclaimStale(context, { limit, taskIds }));
+  return answered(context.session, reclaimStale(context, { limit, taskIds }));
 }
 
 interface Reclaiming {

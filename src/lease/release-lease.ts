@@ -1,4 +1,4 @@
-import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import { jsonId } from '../core/event.js';
 import type { StoreFailure } from '../core/failure.js';
@@ -10,6 +10,7 @@ import { rowMissing } from '../evidence/row-missing.js';
 import type { Holding } from '../runtime/holding.js';
 import { secretOf } from '../runtime/lease-handle.js';
 import type { Shape } from '../shape.js';
+import { answered } from '../sql/answered.js';
 import { changed, execute } from '../sql/execute.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import type { LeaseOf } from './lease-of.js';
@@ -46,7 +47,10 @@ export function releaseLease<S extends Shape>(
 ): ResultAsync<ReleaseOutcome, StoreFailure> {
   const context = contextOf(ownership);
   secretOf(lease, context.root);
-  return new ResultAsync(release(context, lease).then((released) => released.map(({ outcome }) => outcome)));
+  return answered(
+    context.session,
+    release(context, lease).then((released) => released.map(({ outcome }) => outcome)),
+  );
 }
 
 const ALREADY: Released = Object.freeze({ outcome: 'already-released', holder: null });

@@ -1,4 +1,4 @@
-import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { Lease } from '../core/lease.js';
@@ -8,6 +8,7 @@ import { claimsOf } from '../evidence/renew-claims.js';
 import type { Holding } from '../runtime/holding.js';
 import { secretOf } from '../runtime/lease-handle.js';
 import type { Shape } from '../shape.js';
+import { answered } from '../sql/answered.js';
 import { execute } from '../sql/execute.js';
 import { readText } from '../sql/rows.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
@@ -29,7 +30,7 @@ export function releaseLeases<S extends Shape>(
   const context = contextOf(ownership);
   if (!Array.isArray(leases)) throw new TypeError(`leases must be an array, got ${shown(leases)}`);
   for (const lease of leases as readonly Lease[]) secretOf(lease, context.root);
-  return new ResultAsync(releaseAll(context, leases));
+  return answered(context.session, releaseAll(context, leases));
 }
 
 async function releaseAll(

@@ -1,4 +1,4 @@
-import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf, type Mode } from '../context.js';
 import { type Counters, type JsonId, jsonId } from '../core/event.js';
 import type { StoreFailure } from '../core/failure.js';
@@ -6,6 +6,7 @@ import { isOwnProcess, type Verdict, type VerdictReason } from '../core/verdict.
 import type { Judged } from '../evidence/judge-holder.js';
 import { readAllJudged } from '../evidence/read-holder.js';
 import type { Shape } from '../shape.js';
+import { answered } from '../sql/answered.js';
 import { execute } from '../sql/execute.js';
 import { readInteger } from '../sql/rows.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
@@ -57,7 +58,8 @@ const MOST_QUEUED = 50_000;
  * Costs in proportion to the leases that are held, and not to the tasks.
  */
 export function snapshot<S extends Shape>(ownership: TransitionOwnership<S>): ResultAsync<Snapshot, StoreFailure> {
-  return new ResultAsync(take(contextOf(ownership)));
+  const context = contextOf(ownership);
+  return answered(context.session, take(context));
 }
 
 async function take(context: Context): Promise<Result<Snapshot, StoreFailure>> {

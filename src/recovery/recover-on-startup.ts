@@ -1,4 +1,4 @@
-import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
@@ -12,6 +12,7 @@ import { checkOwners, type RequeueOwners, type RequeueReport, requeueRunning } f
 import { type SanitizeReport, sanitizeQueued } from '../job/sanitize-impossible-queued.js';
 import { type Reclaimed, reclaimStale } from '../lease/reclaim-stale-leases.js';
 import type { Shape, ShapeWithJobs } from '../shape.js';
+import { answered } from '../sql/answered.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { type UnfinishedTransitions, unfinishedTransitions } from './unfinished-transitions.js';
 
@@ -83,7 +84,7 @@ export function recoverOnStartup<S extends Shape>(
   if (context.jobs !== undefined || jobs !== undefined) checkOwners('jobs', jobs);
   checkProbes(probes);
   if (typeof dryRun !== 'boolean') throw new TypeError(`dryRun must be a boolean, got ${shown(dryRun)}`);
-  return new ResultAsync(recover(context, { owners: jobs, probes, dryRun })) as unknown as ResultAsync<
+  return answered(context.session, recover(context, { owners: jobs, probes, dryRun })) as unknown as ResultAsync<
     RecoveryReport<S>,
     StoreFailure
   >;

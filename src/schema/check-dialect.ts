@@ -1,4 +1,4 @@
-import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import { type Finding, finding } from '../core/finding.js';
@@ -7,6 +7,7 @@ import { shown } from '../core/shown.js';
 import type { SettingsNeeds } from '../dialect/dialect.js';
 import { fileSystemOf } from '../runtime/file-system.js';
 import type { Shape } from '../shape.js';
+import { answered } from '../sql/answered.js';
 import { execute } from '../sql/execute.js';
 import { probeStatements } from '../sql/probe-statements.js';
 import { readText } from '../sql/rows.js';
@@ -66,7 +67,7 @@ export function checkDialect<S extends Shape>(
   if (typeof settingsOnly !== 'boolean') {
     throw new TypeError(`settingsOnly must be a boolean, got ${shown(settingsOnly)}`);
   }
-  return new ResultAsync(check(context, settingsOnly));
+  return answered(context.session, check(context, settingsOnly));
 }
 
 const SEVERITIES: readonly Finding['severity'][] = ['error', 'warning', 'advice'];

@@ -4,6 +4,7 @@ import { storeFailure } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { Classified } from '../dialect/dialect.js';
 import { Observer } from '../runtime/observer.js';
+import { answered } from './answered.js';
 import type { Session } from './session.js';
 
 /** One row as the driver gave it. */
@@ -123,7 +124,8 @@ async function beginAndEnd<T>(
   let worked: Result<T, StoreFailure> | undefined;
   try {
     return await session.database.transaction().execute(async (database) => {
-      worked = await work({ ...session, database, inTransaction: true, turnstile: undefined, observer: UNHEARD });
+      const inside = { ...session, database, inTransaction: true, turnstile: undefined, observer: UNHEARD };
+      worked = await answered(inside, work(inside));
       if (worked.isErr()) throw new Abandoned();
       return worked;
     });

@@ -3,7 +3,7 @@ import { storeFailure } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
 import type { IdType, IdValue } from '../core/id.js';
-import { invariant } from '../core/invariant.js';
+import { shown } from '../core/shown.js';
 import type { Answer, Row } from './execute.js';
 import type { Session } from './session.js';
 
@@ -13,10 +13,18 @@ export function readInteger(value: unknown): number | null {
   return typeof number === 'number' && Number.isSafeInteger(number) && value !== '' ? number : null;
 }
 
-/** An integer that every row of this library's own has. */
+/** A row that no writer of this library ever wrote, or that a table of the caller's must not have. */
+export class UnreadableRow extends Error {
+  constructor(column: string, value: unknown, wanted: string) {
+    super(`Column ${column} must hold ${wanted}, and holds ${shown(value)}`);
+    this.name = 'UnreadableRow';
+  }
+}
+
+/** An integer that a row must have. */
 export function demandInteger(row: Row, column: string): number {
   const value = readInteger(row[column]);
-  invariant(value !== null, `column ${column} holds no safe integer`);
+  if (value === null) throw new UnreadableRow(column, row[column], 'a safe integer');
   return value;
 }
 
@@ -33,13 +41,14 @@ export function readId(type: IdType, value: unknown): IdValue | null {
   if (value === null || value === undefined) return null;
   if (type === 'integer') return readInteger(value);
   const text = readText(value);
-  return type === 'bigint' && text !== null ? BigInt(text) : text;
+  if (type === 'text' || text === null) return text;
+  return /^-?\d+$/.test(text) ? BigInt(text) : null;
 }
 
 /** Reads an id that must be there. */
 export function demandId(type: IdType, row: Row, column: string): IdValue {
   const id = readId(type, row[column]);
-  invariant(id !== null, `column ${column} holds no id`);
+  if (id === null) throw new UnreadableRow(column, row[column], `an id of type ${type}`);
   return id;
 }
 
@@ -63,19 +72,19 @@ export function readHolder(row: Row, taskIdType: IdType, runIdType: IdType): Hol
   });
 }
 
-const UNREADABLE = Object.freeze({ kind: 'schema', retryable: false, outcome: 'not-applied' } as const);
-
-/** Reads the rows of an answer; one that no writer of this library ever wrote is a failure of the store. */
+/** Reads the rows of an answer; one that nobody can read is a failure of the store, and what it answered stands. */
 export function readRows<T>(
   { observer }: Session,
   { rows }: Answer,
   read: (row: Row) => T,
+  outcome: StoreFailure['outcome'] = 'not-applied',
 ): Result<readonly T[], StoreFailure> {
   try {
     return ok(rows.map(read));
   } catch (cause) {
-    const failure = storeFailure({ ...UNREADABLE, cause });
-    observer.tell('store.failed', { ...UNREADABLE, message: failure.message });
+    const trouble = { kind: 'schema', retryable: false, outcome } as const;
+    const failure = storeFailure({ ...trouble, cause });
+    observer.tell('store.failed', { ...trouble, message: failure.message });
     return err(failure);
   }
 }

@@ -1,10 +1,11 @@
-import { err, type Result, ResultAsync } from 'neverthrow';
+import { err, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import { illegalTransition } from '../core/fail.js';
 import type { Lease } from '../core/lease.js';
 import { isLegalMove } from '../core/stages.js';
 import { secretOf } from '../runtime/lease-handle.js';
 import type { NextStage, Shape } from '../shape.js';
+import { answered } from '../sql/answered.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import type { StageChange, StageFailure } from './stage-change.js';
 import { type CheckedStageWrite, checkStageWrite } from './stage-request.js';
@@ -59,7 +60,7 @@ export function updateStageCas<S extends Shape, From extends S['stage']>(
 ): ResultAsync<StageChange<S>, StageFailure<S>> {
   const context = contextOf(ownership);
   const checked = checkStageWrite(context, request);
-  return new ResultAsync(writeStage(context, checked)) as ResultAsync<StageChange<S>, StageFailure<S>>;
+  return answered(context.session, writeStage(context, checked)) as ResultAsync<StageChange<S>, StageFailure<S>>;
 }
 
 /** The verb without its types. */

@@ -1,4 +1,4 @@
-import { ResultAsync } from 'neverthrow';
+import type { ResultAsync } from 'neverthrow';
 import type { Context } from '../context.js';
 import type { Json } from '../core/effect-result.js';
 import type { LeaseLost, NotEnoughTime, StoreFailure } from '../core/failure.js';
@@ -10,6 +10,7 @@ import { run } from '../effect/run-effect.js';
 import { checkEnsure, ensure } from '../evidence/ensure-lease.js';
 import { LeaseHandle, secretOf } from '../runtime/lease-handle.js';
 import type { Shape } from '../shape.js';
+import { answered } from '../sql/answered.js';
 import type { StageChange, StageFailure } from '../stage/stage-change.js';
 import { checkStageWrite } from '../stage/stage-request.js';
 import { writeStage } from '../stage/update-stage-cas.js';
@@ -46,7 +47,7 @@ class HeldHandle extends LeaseHandle implements Held {
     super(lease, secretOf(lease, context.root));
     this.ensure = (ms) => {
       checkEnsure(ms);
-      return new ResultAsync(ensure(context, lease, ms));
+      return answered(context.session, ensure(context, lease, ms));
     };
     this.updateStage = (next, write = {}) => {
       if (typeof write !== 'object' || write === null)
@@ -56,7 +57,7 @@ class HeldHandle extends LeaseHandle implements Held {
         throw new TypeError(`expected is missing: the lease on task ${shown(lease.taskId)} named no stage`);
       }
       const request = { ...write, taskId: lease.taskId, expected, next, lease };
-      return new ResultAsync(writeStage(context, checkStageWrite(context, request)));
+      return answered(context.session, writeStage(context, checkStageWrite(context, request)));
     };
     this.runEffect = <V extends Json | void>(request: EffectRequest<Shape, V>) =>
       run(context, checkEffect(context, lease, request)) as ResultAsync<EffectOutcome<V>, EffectFailure<V>>;

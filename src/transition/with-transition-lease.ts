@@ -1,4 +1,4 @@
-import { err, type Result, ResultAsync } from 'neverthrow';
+import { err, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import { handlerFailed, withValue } from '../core/fail.js';
 import type { HandlerFailed, LeaseBusy, LeaseLost, NotGranting, StoreFailure } from '../core/failure.js';
@@ -12,6 +12,7 @@ import { secretOf } from '../runtime/lease-handle.js';
 import { settled } from '../runtime/settled.js';
 import { underWay } from '../runtime/under-way.js';
 import type { Shape } from '../shape.js';
+import { answered } from '../sql/answered.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { type Held, hold } from './held.js';
 
@@ -74,7 +75,7 @@ export function withTransitionLease<S extends Shape, R>(
   const checked = checkLeaseRequest(context, request);
   if (typeof handler !== 'function') throw new TypeError(`handler must be a function, got ${shown(handler)}`);
   const run = underWay(context.running, runHeld(context, checked, handler as unknown as (held: Held) => unknown));
-  return new ResultAsync(run) as ResultAsync<HandledValue<R>, TransitionFailure<R>>;
+  return answered(context.session, run) as ResultAsync<HandledValue<R>, TransitionFailure<R>>;
 }
 
 async function runHeld(

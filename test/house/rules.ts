@@ -98,6 +98,16 @@ export const verbsLeaveExecutionToSql: Rule = ({ unit, nodes }) =>
       })
     : [];
 
+/** Verbs whose type has no failure at all: they turn one into an answer of their own. */
+const neverFailing = ['src/lease/close.ts', 'src/lease/inspect-lease.ts'];
+
+export const verbsNeverReject: Rule = ({ path, unit, nodes }) =>
+  isIn(unit, ...verbs) && !neverFailing.includes(path)
+    ? nodes
+        .filter((node) => ts.isNewExpression(node) && node.expression.getText() === 'ResultAsync')
+        .map((node) => at(node, 'new ResultAsync'))
+    : [];
+
 export const dialectsAreNotAskedTheirName: Rule = ({ unit, nodes }) =>
   isIn(unit, 'dialect')
     ? []

@@ -7,6 +7,7 @@ import {
   releaseLeases,
   shouldDefer,
   snapshot,
+  sqliteDialect,
   updateStageCas,
   withTransitionLease,
 } from 'transition-ownership';
@@ -90,6 +91,34 @@ export const hostile: Proofs = {
     expect(await err(snapshot(own))).toMatchObject(failure);
     expect(await err(reclaimStaleLeases(own))).toMatchObject(failure);
     expect(a.told('store.failed')).toMatchObject([{ kind: 'schema' }, { kind: 'schema' }]);
+  },
+
+  'an acquisition whose answer nobody can read is a failure of the store, and its claim is in no use': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    await ok(acquireLease(own, { taskId: 2, actor: 'monitor' }));
+    rig.run("update sqlite_sequence set seq = 9007199254740992 where name = 'transition_lease'");
+    const unreadable = { type: 'store-failure', kind: 'schema', retryable: false, outcome: 'unknown' };
+    const failure = await err(acquireLease(own, request));
+    expect(failure).toMatchObject(unreadable);
+    expect(failure.message).toContain('Column fencing_token must hold a safe integer, and holds 900719925474099');
+    expect(await err(acquireLeases(own, [{ taskId: 3, actor: 'monitor' }]))).toMatchObject(unreadable);
+    expect(a.registry.size).toBe(1);
+  },
+
+  'a dialect of your own that throws at an error is a failure of the store, also for who only asks': async (rig) => {
+    const classify = () => throws(new Error('no such code'));
+    const dialect = { ...(rig.options.dialect ?? sqliteDialect), classify };
+    const a = rig.start('a', { dialect });
+    const own = a.own();
+    rig.run('drop table transition_lease');
+    const failure = await err(acquireLease(own, request));
+    expect(failure).toMatchObject({ type: 'store-failure', kind: 'other', outcome: 'unknown' });
+    expect(failure.message).toContain('no such code');
+    for (const asked of [await snapshot(own), await reclaimStaleLeases(own), await updateStageCas(own, move)])
+      expect(asked._unsafeUnwrapErr()).toMatchObject({ type: 'store-failure' });
+    expect(await ok(shouldDefer(own, 1))).toEqual({ defer: true, because: 'store-failure' });
+    expect(a.registry.size).toBe(0);
   },
 
   'a list that a verb answers is frozen': async (rig) => {

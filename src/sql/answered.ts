@@ -1,0 +1,20 @@
+import { err, type Result, ResultAsync } from 'neverthrow';
+import { storeFailure } from '../core/fail.js';
+import type { StoreFailure } from '../core/failure.js';
+import { UnreadableRow } from './rows.js';
+import type { Session } from './session.js';
+
+/**
+ * The answer of a verb, which never rejects: what breaks on its way where nothing should, by a row that nobody can
+ * read or by a fault of ours, is a failure too. What the verb had written by then is not known.
+ */
+export function answered<T, E>(session: Session, work: Promise<Result<T, E>>): ResultAsync<T, E | StoreFailure> {
+  return new ResultAsync<T, E | StoreFailure>(work.catch((cause: unknown) => err(broken(session, cause))));
+}
+
+function broken({ observer }: Session, cause: unknown): StoreFailure {
+  const kind = cause instanceof UnreadableRow ? 'schema' : 'other';
+  const failure = storeFailure({ kind, retryable: false, outcome: 'unknown', cause });
+  observer.tell('store.failed', { kind, retryable: false, outcome: 'unknown', message: failure.message });
+  return failure;
+}
