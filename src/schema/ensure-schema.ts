@@ -1,10 +1,11 @@
-import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import { storeFailure } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
 import { shown } from '../core/shown.js';
 import type { NamedTable } from '../dialect/dialect.js';
 import type { Shape } from '../shape.js';
+import { answered } from '../sql/answered.js';
 import { execute } from '../sql/execute.js';
 import { readText } from '../sql/rows.js';
 import {
@@ -49,7 +50,7 @@ export function ensureSchema<S extends Shape>(
   if (context.session.inTransaction) {
     throw new TypeError('ensureSchema needs the ownership itself, not one made by using(trx)');
   }
-  return new ResultAsync(ensureTables(context));
+  return answered(context.session, ensureTables(context));
 }
 
 async function ensureTables({ session, settings, dialect }: Context): Promise<Result<SchemaChange, StoreFailure>> {
@@ -80,8 +81,13 @@ async function ensureTable(session: Session, table: OwnTable): Promise<Result<Sc
   const isNew = seen.value.size === 0;
   const lacking = table.always.find((name) => !seen.value.has(name));
   if (!isNew && lacking !== undefined) return err(notOurs(table, lacking));
-  const queries = isNew ? createTable(database, dialect, table) : rebuildTable(database, dialect, table, seen.value);
-  return send(session, queries, isNew ? 'created' : 'upgraded');
+  if (!isNew) return send(session, rebuildTable(database, dialect, table, seen.value), 'upgraded');
+  const created = await send(session, createTable(database, dialect, table), 'created');
+  if (created.isErr()) return created;
+  // Where one was there already that this user may not look at, nothing has been created.
+  const made = await columnsOf(session, table);
+  if (made.isErr()) return err(made.error);
+  return isComplete(table, made.value) ? created : err(hidden(table));
 }
 
 /** Finishes an upgrade that was broken off when the new table stood in its place already. */
@@ -106,10 +112,17 @@ async function send(
 
 /** A table of somebody else's stands where ours should: it is never altered. */
 function notOurs({ table }: OwnTable, lacking: string): StoreFailure {
-  const cause = new Error(
+  return wrong(
     `the table ${shown(table)} is there already and is not the library’s: it has no column ${shown(lacking)}`,
   );
-  return storeFailure({ kind: 'schema', retryable: false, outcome: 'not-applied', cause });
+}
+
+function hidden({ table }: OwnTable): StoreFailure {
+  return wrong(`the table ${shown(table)} is there, and this user of the database may not look at it`);
+}
+
+function wrong(what: string): StoreFailure {
+  return storeFailure({ kind: 'schema', retryable: false, outcome: 'not-applied', cause: new Error(what) });
 }
 
 /** True if nothing is to be done. */
