@@ -66,7 +66,7 @@ export function dialectRules(dialect: Wanted['dialect']): Readonly<Record<RuleId
       { crashes: 1, restarts: { count: 1, pid: 'another' } },
       { eventually: comesRight },
     ),
-    'R8-lost-reply-is-known-again': contenders({ lostReplies: 1 }, { eventually: comesRight }),
+    'R8-lost-reply-is-known-again': contenders({ lostReplies: 1 }, { finally: notByItself, eventually: comesRight }),
     'R9-disk-full-is-clean': { ...rule({ A: contender }, { eventually: comesRight }), faults: { diskFull: 1 } },
     'R10-tasks-independent': rule(
       { A: contender, B: (process) => contend(process, { taskId: 2, dialect }) },
@@ -119,6 +119,12 @@ const takenOver = invariant<SuiteTables>('a killed owner is followed at its expi
   const [owner, follower] = processes;
   if (owner?.state !== 'killed' || follower?.state !== 'ended') return true;
   return follower.result !== 'busy' || 'the lease was past its expiry and yet busy';
+});
+
+const notByItself = invariant<SuiteTables>('nobody is kept out by a lease of its own', (world) => {
+  const owners = world.rows('transition_lease').map((row) => row['owner_boot_id']);
+  const kept = world.processes.filter(({ result, bootId }) => result === 'busy' && owners.includes(bootId));
+  return kept.length === 0 || `${kept.map(({ name }) => name).join(' and ')} found a task busy that it had taken`;
 });
 
 const linearizable = invariant<SuiteTables>('every history is linearizable', ({ history }) => {
