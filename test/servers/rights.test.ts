@@ -13,6 +13,8 @@ interface Rights {
   readonly remove: (user: string) => readonly string[];
   /** Rights with which an upgrade gets to the step that puts the new table in the place of the old one. */
   readonly half: (user: string, schema: string) => string;
+  /** Takes the rights on rows away, and lets the user create tables. */
+  readonly blind: (user: string, schema: string) => readonly string[];
   readonly denied: RegExp;
 }
 
@@ -28,6 +30,10 @@ const servers: readonly Rights[] = [
     ],
     remove: (user) => [`drop owned by ${user}`, `drop role ${user}`],
     half: (user, schema) => `grant create on schema ${schema} to ${user}`,
+    blind: (user, schema) => [
+      `grant create on schema ${schema} to ${user}`,
+      `revoke all on all tables in schema ${schema} from ${user}`,
+    ],
     denied: /^The store failed \(schema, nothing was applied\): permission denied for schema \w+\.$/,
   },
   {
@@ -39,12 +45,16 @@ const servers: readonly Rights[] = [
     ],
     remove: (user) => [`drop user ${user}@'%'`],
     half: (user, schema) => `grant create, drop on ${schema}.* to ${user}@'%'`,
+    blind: (user, schema) => [
+      `revoke select, insert, update, delete on ${schema}.* from ${user}@'%'`,
+      `grant create on ${schema}.* to ${user}@'%'`,
+    ],
     denied:
       /^The store failed \(schema, nothing was applied\): (CREATE|DROP) command denied to user .* for table .*\.$/,
   },
 ];
 
-describe.each(servers)('ensureSchema on $server.name', ({ server, user, make, remove, half, denied }) => {
+describe.each(servers)('ensureSchema on $server.name', ({ server, user, make, remove, half, blind, denied }) => {
   describe.skipIf(server.missing !== undefined)('of somebody who may only change rows', () => {
     let place: Place;
     let where: Where;
@@ -85,6 +95,17 @@ describe.each(servers)('ensureSchema on $server.name', ({ server, user, make, re
       expect(await everything()).toEqual({});
       expect((await owner())._unsafeUnwrap()).toBe('created');
       expect((await ensureSchema(ownership))._unsafeUnwrap()).toBe('unchanged');
+    });
+
+    test('who has no rights on a table that is there hears so, and not that it was created', async () => {
+      (await owner())._unsafeUnwrap();
+      await run(blind(user, where.schema));
+      const failure = (await ensureSchema(place.process({ as: user }).ownership))._unsafeUnwrapErr();
+      expect(failure).toMatchObject({ kind: 'schema', retryable: false, outcome: 'not-applied' });
+      expect(failure.message).toBe(
+        'The store failed (schema, nothing was applied): ' +
+          'the table "transition_lease" is there, and this user of the database may not look at it.',
+      );
     });
 
     test('leaves a table of the first shape as it is, with its rows', async () => {
