@@ -150,6 +150,8 @@ describe('openTelemetry', () => {
       await ok(releaseLease(own, await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }))));
     }
     expect(await pointsOf(sdk, HOLD)).toMatchObject(attributes.map((own) => ({ attributes: own, count: 1 })));
+    const counted = await pointsOf(sdk, 'transition_ownership.lease.releases');
+    expect(counted).toMatchObject(attributes.map((own) => ({ attributes: own, value: 1 })));
     expect(sdk.ended.map((span) => span.attributes)).toMatchObject(attributes);
   });
 });

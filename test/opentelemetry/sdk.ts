@@ -29,16 +29,27 @@ export interface Collected {
 /** Longer than a test: metrics are collected when a test says so. */
 const NEVER_MS = 2 ** 30;
 
+const inMemory = () => new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+
 /** OpenTelemetry's own SDK, whose exporters keep everything in memory. */
 export class Sdk implements AsyncDisposable {
-  readonly #exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
-  readonly #meters = new MeterProvider({
-    readers: [new PeriodicExportingMetricReader({ exporter: this.#exporter, exportIntervalMillis: NEVER_MS })],
-  });
+  readonly #exporter = inMemory();
+  readonly #meters: MeterProvider;
   readonly #spans = new InMemorySpanExporter();
   readonly tracers = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(this.#spans)] });
-  readonly meter: Meter = this.#meters.getMeter('test');
+  readonly meter: Meter;
   readonly tracer: Tracer = this.tracers.getTracer('test');
+
+  /** All readers collect at once; the first one's metrics are kept. */
+  constructor({ readers = 1 } = {}) {
+    const exporters = [this.#exporter, ...Array.from({ length: readers - 1 }, inMemory)];
+    this.#meters = new MeterProvider({
+      readers: exporters.map(
+        (exporter) => new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: NEVER_MS }),
+      ),
+    });
+    this.meter = this.#meters.getMeter('test');
+  }
 
   /** Telemetry that goes to this SDK. */
   telemetry(options: OpenTelemetryOptions = {}) {
