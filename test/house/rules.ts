@@ -77,6 +77,13 @@ export const driversStayAtTheEdges: Rule = ({ unit, imports }) =>
         .filter(({ from }) => drivers.some((driver) => isPackage(from, driver)))
         .map(({ from }) => `${String(unit)} must not import ${from}`);
 
+/** Its interface alone: which SDK there is, if any, is for the user to say. */
+export const telemetryStaysAtTheEdge: Rule = ({ unit, imports }) =>
+  imports
+    .filter(({ from }) => from.startsWith('@opentelemetry/'))
+    .filter(({ from }) => !isIn(unit, 'opentelemetry') || from !== '@opentelemetry/api')
+    .map(({ from }) => `${String(unit)} must not import ${from}`);
+
 export const timeAndChanceComeThroughPorts: Rule = ({ unit, nodes }) =>
   isIn(unit, 'runtime', 'testing')
     ? []
