@@ -8,6 +8,7 @@ import type { Dialect, TimeFormat } from './dialect/dialect.js';
 import type { ClaimEntry } from './port/claim-registry.js';
 import type { Ports } from './port/ports.js';
 import type { Holding } from './runtime/holding.js';
+import type { LeaseSignal } from './runtime/lease-signal.js';
 import type { Observer } from './runtime/observer.js';
 import type { Sightings } from './runtime/sightings.js';
 import type { EffectStatements } from './sql/effect-statements.js';
@@ -67,6 +68,8 @@ export interface Context {
   readonly keeper: Keeper;
   /** Acquisitions, handlers and effects that are under way; `close` waits for them. */
   readonly running: Set<Promise<unknown>>;
+  /** The signals of leases without a row, which `close` fires too. */
+  readonly unguarded: Set<LeaseSignal>;
   readonly leases: LeaseStatements;
   readonly tasks: TaskStatements;
   /** `undefined` without the option `jobs`. */

@@ -10,6 +10,7 @@ import { RenewalKeeper } from './lease/keeper.js';
 import type { IdColumn, MovesOf, OwnershipOptions, ShapeOf, StageColumn } from './options.js';
 import type { Ports } from './port/ports.js';
 import { systemClock } from './runtime/clock.js';
+import type { LeaseSignal } from './runtime/lease-signal.js';
 import { type Listener, Observer } from './runtime/observer.js';
 import { processClaims, processIdentity } from './runtime/process-scope.js';
 import { systemProcesses } from './runtime/process-table.js';
@@ -129,6 +130,7 @@ function compose(options: Untyped): Context {
     sightings: new Sightings(clock),
     keeper: new RenewalKeeper(() => context),
     running: new Set<Promise<unknown>>(),
+    unguarded: new Set<LeaseSignal>(),
     closing: { begun: false },
     leases: leaseStatements(database, dialect, { lease, taskIdType, runIdType }),
     tasks: taskStatements(database, dialect, {

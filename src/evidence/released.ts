@@ -1,6 +1,7 @@
 import type { Context } from '../context.js';
 import { jsonId } from '../core/event.js';
 import type { Holding } from '../runtime/holding.js';
+import type { UnguardedSecret } from '../runtime/lease-handle.js';
 
 /**
  * Does what may delete the rows of leases: until it is answered and told, no renewal that found a row gone may call
@@ -37,4 +38,13 @@ export function released(context: Context, holding: Holding): void {
   }
   const { heldMs } = holding;
   context.observer.tell('lease.released', { taskId: jsonId(taskId), fencingToken, actor, provisional, heldMs });
+}
+
+/** A lease without a row was given back; answers whether it had been before. */
+export function releasedUnguarded({ unguarded }: Context, secret: UnguardedSecret): boolean {
+  const before = secret.released;
+  secret.released = true;
+  secret.signal.unfollow();
+  unguarded.delete(secret.signal);
+  return before;
 }

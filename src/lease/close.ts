@@ -26,9 +26,9 @@ export function closer({ root }: Context): (options?: CloseOptions) => ResultAsy
 
 async function close(context: Context, deadlineMs: number): Promise<Result<CloseReport, never>> {
   context.closing.begun = true;
-  const { keeper, running, ports } = context;
+  const { keeper, unguarded, running, ports } = context;
   const reason = notGranting('closed');
-  for (const holding of keeper.holdings) holding.abort(reason);
+  for (const held of [...keeper.holdings, ...unguarded]) held.abort(reason);
   await ended(context, Promise.allSettled(running), deadlineMs);
 
   const unfinished = [...keeper.holdings].map((holding) => {

@@ -4,6 +4,7 @@ import type { Lease } from '../core/lease.js';
 import type { ClaimEntry } from '../port/claim-registry.js';
 import { type Anchor, Holding } from '../runtime/holding.js';
 import { LeaseHandle, type LeaseSecret } from '../runtime/lease-handle.js';
+import { LeaseSignal } from '../runtime/lease-signal.js';
 import type { InsertLease } from '../sql/lease-statements.js';
 import type { CheckedRequest } from './lease-request.js';
 import { release } from './release-lease.js';
@@ -85,6 +86,9 @@ export function grantUnguarded(context: Context, request: CheckedRequest, becaus
   context.observer.tell('lease.acquired', { taskId: jsonId(taskId), fencingToken: null, actor, ...told });
   const facts = { taskId, actor, stage, runId, claim, fencingToken: null, guarded: false, acquiredAtMs };
   const times = { expiresAtMs: acquiredAtMs + ttlMs, deadlineAtMs: acquiredAtMs + maxHoldMs };
+  const signal = new LeaseSignal();
+  signal.follow(request.signal);
+  context.unguarded.add(signal);
   const lease: LeaseHandle = new LeaseHandle(
     { ...facts, ...times },
     {
@@ -92,8 +96,8 @@ export function grantUnguarded(context: Context, request: CheckedRequest, becaus
       because,
       context: request.context,
       home: context.root,
+      signal,
       released: false,
-      signal: request.signal,
       dispose: () => release(context, lease),
     },
   );

@@ -5,7 +5,7 @@ import type { StoreFailure } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
 import type { Lease } from '../core/lease.js';
 import { readJudged } from '../evidence/read-holder.js';
-import { released, releasing } from '../evidence/released.js';
+import { released, releasedUnguarded, releasing } from '../evidence/released.js';
 import { rowMissing } from '../evidence/row-missing.js';
 import type { Holding } from '../runtime/holding.js';
 import { secretOf } from '../runtime/lease-handle.js';
@@ -59,11 +59,7 @@ const RELEASED: Released = Object.freeze({ outcome: 'released', holder: null });
 /** The verb without its types. */
 export async function release(context: Context, lease: Lease): Promise<Result<Released, StoreFailure>> {
   const secret = secretOf(lease, context.root);
-  if (!secret.guarded) {
-    const before = secret.released;
-    secret.released = true;
-    return ok(before ? ALREADY : RELEASED);
-  }
+  if (!secret.guarded) return ok(releasedUnguarded(context, secret) ? ALREADY : RELEASED);
   const { holding } = secret;
   return holding.released ? ok(ALREADY) : releasing(context, [holding], () => giveBack(context, holding));
 }

@@ -5,6 +5,7 @@ import type { IdValue } from '../core/id.js';
 import { marginMs } from '../core/timing.js';
 import type { ClaimEntry } from '../port/claim-registry.js';
 import type { Clock } from '../port/clock.js';
+import { LeaseSignal } from './lease-signal.js';
 
 /** One instant on both local clocks; elapsed time is the greater of the two, for a suspended machine stops one. */
 export interface Anchor {
@@ -45,10 +46,8 @@ export class Holding {
   readonly #onLost: (lost: LeaseLost) => void;
   readonly #acquired: Anchor;
   #verified: Anchor;
-  #controller: AbortController | undefined;
-  #abortedWith: { readonly reason: unknown } | undefined;
+  readonly #signal = new LeaseSignal();
   #lost: LeaseLost | undefined;
-  #unfollow: (() => void) | undefined;
   /** True once the row was deleted by this process. */
   released = false;
   /** True once the row was deleted in a transaction of the caller's whose end has not been seen. */
@@ -115,38 +114,32 @@ export class Holding {
     if (this.#lost === undefined) {
       const { taskId, fencingToken } = this.facts;
       this.#lost = leaseLost({ taskId, fencingToken, reason, ...(holder && { holder }) });
-      this.#unfollow?.();
+      this.#signal.unfollow();
       this.#onLost(this.#lost);
       this.abort(this.#lost);
     }
     return this.#lost;
   }
 
-  /** Fires the signal without a loss: the ownership closes, or the caller's own signal fired. */
+  /** Fires the signal without a loss: the ownership closes. */
   abort(reason: unknown): void {
-    this.#abortedWith ??= { reason };
-    this.#controller?.abort(this.#abortedWith.reason);
+    this.#signal.abort(reason);
   }
 
   /** Fires the signal when the caller's own does. */
   follow(signal: AbortSignal | undefined): void {
-    if (signal === undefined) return;
-    const fire = (): void => this.abort(signal.reason);
-    signal.addEventListener('abort', fire, { once: true });
-    this.#unfollow = () => signal.removeEventListener('abort', fire);
+    this.#signal.follow(signal);
   }
 
   /** The row was deleted by this process, or is left to expire: nothing is checked or followed any more. */
   settle(): void {
     this.released = true;
-    this.#unfollow?.();
+    this.#signal.unfollow();
   }
 
   /** The signal, made when it is first asked for. */
   get signal(): AbortSignal {
     this.check();
-    this.#controller ??= new AbortController();
-    if (this.#abortedWith !== undefined) this.#controller.abort(this.#abortedWith.reason);
-    return this.#controller.signal;
+    return this.#signal.signal;
   }
 }

@@ -2,6 +2,7 @@ import type { IdValue } from '../core/id.js';
 import type { Lease } from '../core/lease.js';
 import { shown } from '../core/shown.js';
 import type { Holding } from './holding.js';
+import type { LeaseSignal } from './lease-signal.js';
 
 const SECRET = Symbol.for('transition-ownership.lease');
 
@@ -20,9 +21,12 @@ export type LeaseSecret =
       readonly because: 'off' | 'store-failed';
       /** What the request for it told `scope`. */
       readonly context: unknown;
+      readonly signal: LeaseSignal;
       released: boolean;
-      signal: AbortSignal | undefined;
     });
+
+/** What a lease without a row carries. */
+export type UnguardedSecret = Extract<LeaseSecret, { readonly guarded: false }>;
 
 /** The plain facts of a lease. */
 export type LeaseFacts = Omit<Lease, 'signal' | keyof AsyncDisposable>;
@@ -57,9 +61,7 @@ export class LeaseHandle implements Lease {
 
   get signal(): AbortSignal {
     const secret = this[SECRET];
-    if (secret.guarded) return secret.holding.signal;
-    secret.signal ??= new AbortController().signal;
-    return secret.signal;
+    return secret.guarded ? secret.holding.signal : secret.signal.signal;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

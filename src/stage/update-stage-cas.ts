@@ -3,6 +3,7 @@ import { type Context, contextOf } from '../context.js';
 import { illegalTransition } from '../core/fail.js';
 import type { Lease } from '../core/lease.js';
 import { isLegalMove } from '../core/stages.js';
+import { releasedUnguarded } from '../evidence/released.js';
 import { secretOf } from '../runtime/lease-handle.js';
 import type { NextStage, Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
@@ -81,6 +82,6 @@ export async function writeStage(
   // A lease outside the scope stays there: what its request told is told again.
   const asked = secret === undefined || request.context !== undefined ? request.context : secret.context;
   const written = await writeUnfenced(context, { ...request, context: asked });
-  if (secret !== undefined && request.release && written.isOk()) secret.released = true;
+  if (secret !== undefined && request.release && written.isOk()) releasedUnguarded(context, secret);
   return written;
 }

@@ -72,6 +72,24 @@ export const closing: Proofs = {
     expect(a.told('lease.lost')).toEqual([]);
   },
 
+  'close fires the signal of a lease without a row, as of any other': async (rig) => {
+    const a = rig.start('a');
+    const off = a.own({ mode: 'off' });
+    const given = await ok(acquireLease(off, { taskId: 3, actor: 'monitor' }));
+    await ok(releaseLease(off, given));
+    const ended = new Promise<unknown>((resolve) => {
+      void withTransitionLease(off, { taskId: 1, actor: 'monitor' }, async ({ signal }) => {
+        await new Promise((fired) => signal.addEventListener('abort', fired, { once: true }));
+        resolve(signal.reason);
+      });
+    });
+    await settled();
+    await ok(off.close());
+    expect(await ended).toMatchObject(closed);
+    expect(given.signal.aborted).toBe(false);
+    expect(a.wire.sent).toEqual([]);
+  },
+
   'close does not wait beyond its deadline: unfinished leases are told and left to expire, unrenewed': async (rig) => {
     const [a, b] = [rig.start('a'), rig.start('b')];
     const own = a.own();

@@ -1,0 +1,32 @@
+/** The signal of a lease: made when it is first asked for, fired once. */
+export class LeaseSignal {
+  #controller: AbortController | undefined;
+  #firedWith: { readonly reason: unknown } | undefined;
+  #unfollow: (() => void) | undefined;
+
+  /** Fires it. */
+  abort(reason: unknown): void {
+    this.#firedWith ??= { reason };
+    this.#controller?.abort(this.#firedWith.reason);
+  }
+
+  /** Fires it when the caller's own does, also if that has happened. */
+  follow(signal: AbortSignal | undefined): void {
+    if (signal === undefined) return;
+    const fire = (): void => this.abort(signal.reason);
+    if (signal.aborted) fire();
+    signal.addEventListener('abort', fire, { once: true });
+    this.#unfollow = () => signal.removeEventListener('abort', fire);
+  }
+
+  /** The lease has ended: the caller's own signal is followed no more. */
+  unfollow(): void {
+    this.#unfollow?.();
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#firedWith !== undefined) this.#controller.abort(this.#firedWith.reason);
+    return this.#controller.signal;
+  }
+}
