@@ -32,6 +32,9 @@ const house: HouseRule[] = [
       ['src/runtime/clock.ts', "type Row = import('../sql/rows.js').Row;"],
       ['src/testing/world.ts', "import { acquireSql } from '../sql/acquire.js';"],
       ['src/testing/store/memory.ts', "import { acquireLease } from '../../lease/acquire.js';"],
+      ['src/cli/status.ts', "import { snapshot } from '../lease/snapshot.js';"],
+      ['src/cli/database.ts', "import { openSqlite } from '../sqlite/index.js';"],
+      ['src/index.ts', "export { run } from './cli/run.js';"],
       ['src/lease/acquire.ts', "import { acquireLease } from 'transition-ownership';"],
       ['src/opentelemetry/hold-spans.ts', "import { snapshot } from '../lease/snapshot.js';"],
       ['src/extras/more.ts', ''],
@@ -40,6 +43,7 @@ const house: HouseRule[] = [
       ['src/lease/acquire.ts', "import { judge } from '../evidence/judge.js'; import { release } from './release.js';"],
       ['src/testing/store/memory.ts', "import { acquireLease } from '../../index.js'; import './file.js';"],
       ['src/testing/kit.ts', "import { acquireLease } from 'transition-ownership';"],
+      ['src/cli/status.ts', "import { snapshot } from '../index.js';"],
       ['src/index.ts', "export { updateStageCas } from './stage/update-stage-cas.js';"],
       ['src/opentelemetry/snapshot-gauges.ts', "import { snapshot } from '../index.js';"],
     ],
@@ -60,6 +64,7 @@ const house: HouseRule[] = [
       ['src/sql/acquire.ts', "import { sql } from 'kysely';"],
       ['src/shape.ts', "import type { Selectable } from 'kysely';"],
       ['src/options.ts', "import type { Kysely } from 'kysely';"],
+      ['src/cli/database.ts', "import { Kysely } from 'kysely';"],
     ],
   },
   {
@@ -71,7 +76,10 @@ const house: HouseRule[] = [
       ['src/lease/acquire.ts', "const fs = process.getBuiltinModule('node:fs');"],
       ['src/opentelemetry/hold-spans.ts', "import { performance } from 'node:perf_hooks';"],
     ],
-    kept: [['src/runtime/process.ts', "import { readFileSync } from 'node:fs';"]],
+    kept: [
+      ['src/runtime/process.ts', "import { readFileSync } from 'node:fs';"],
+      ['src/cli/mapping.ts', "import { readFileSync } from 'node:fs';"],
+    ],
   },
   {
     title: 'drivers are met only at the edges',
@@ -84,6 +92,7 @@ const house: HouseRule[] = [
     ],
     kept: [
       ['src/sqlite/open.ts', "import Database from 'better-sqlite3';"],
+      ['src/cli/database.ts', "import type pg from 'pg';"],
       ['src/sql/page.ts', "import { page } from './pg.js';"],
     ],
   },
@@ -112,6 +121,7 @@ const house: HouseRule[] = [
     ],
     kept: [
       ['src/runtime/clock.ts', 'export const now = () => Date.now();'],
+      ['src/cli/watch.ts', "import { setTimeout } from 'node:timers/promises';"],
       ['src/core/timing.ts', '/** Never `Date.now()`. */ export const of = (ms: number) => new Date(ms);'],
     ],
   },

@@ -1,0 +1,86 @@
+import { checkDialect, findImpossibleQueued } from '../index.js';
+import type { Kind } from './arguments.js';
+import { type Diagnosis, explainDeadRun, explainEffect, explainImpossible, explainLease } from './explain.js';
+import { answered, Failed } from './failed.js';
+import type { Mapping, Ownership, Part } from './mapping.js';
+import { foresee } from './recover.js';
+import type { Report } from './report.js';
+import { readLeases, wantsAttention } from './status.js';
+import { counted, painted, printable, styled } from './text.js';
+
+/** What the doctor is shown. */
+export interface Patient {
+  readonly kind: Kind;
+  readonly mapping: Mapping;
+  /** True if the mapping was read from a file, and is not what the library is used with by default. */
+  readonly mapped: boolean;
+  readonly over: (parts: readonly Part[]) => Ownership;
+}
+
+/** Explains whatever is wrong, part by part: one that cannot be looked at hides no other. Changes nothing. */
+export async function doctor(patient: Patient): Promise<Report> {
+  const { kind, mapping } = patient;
+  const found: Diagnosis[] = [];
+  const failures = new Set<string>();
+  for (const look of [settings, leases, jobs, effects]) {
+    try {
+      found.push(...(await look(patient)));
+    } catch (error) {
+      if (!(error instanceof Failed)) throw error;
+      failures.add(error.message);
+    }
+  }
+  if (mapping.jobs === undefined)
+    found.push(advice('no-jobs', 'No jobs were looked at: --config says where they are.'));
+  if (kind === 'sqlite') found.push(advice('settings-of-this-connection', CONNECTION));
+  const findings = found.sort((one, other) => SEVERITIES.indexOf(one.severity) - SEVERITIES.indexOf(other.severity));
+  const wrong = findings.filter(({ severity }) => severity !== 'advice').length;
+  const code = failures.size > 0 ? 2 : wrong > 0 ? 1 : 0;
+  const end = wrong === 0 ? (failures.size > 0 ? '' : 'Nothing is wrong.') : `${counted(wrong, 'finding')}.`;
+  const text = [...findings.map(line), end].filter((part) => part !== '').join('\n');
+  return { code, text, document: { command: 'doctor', findings, failures: [...failures] }, failures: [...failures] };
+}
+
+const SEVERITIES: readonly Diagnosis['severity'][] = ['error', 'warning', 'advice'];
+const STYLES = { error: 'red', warning: 'yellow', advice: 'dim' } as const;
+const CONNECTION =
+  'synchronous and the busy timeout belong to each connection and are not in the file: run checkDialect in your application.';
+
+const advice = (code: string, message: string): Diagnosis => ({ code, severity: 'advice', message });
+
+function line({ code, severity, message }: Diagnosis): string {
+  return `${painted(styled(severity.padEnd(7), STYLES[severity]))}  ${code}: ${printable(message)}`;
+}
+
+type Look = (patient: Patient) => Promise<readonly Diagnosis[]>;
+
+const settings: Look = async ({ over }) => {
+  const checked = await checkDialect(over([]), { settingsOnly: true });
+  return answered(checked, 'The settings cannot be read').findings;
+};
+
+const leases: Look = async ({ over }) => {
+  const { leases } = await readLeases(over([]));
+  return leases.filter(wantsAttention).map(explainLease);
+};
+
+const jobs: Look = async ({ over, mapping }) => {
+  if (mapping.jobs === undefined) return [];
+  const wanted = 'The jobs cannot be read';
+  const impossible = answered(await findImpossibleQueued(over(['jobs'])), wanted);
+  const { jobs } = await foresee(over(['jobs']), wanted);
+  return [...impossible.map(explainImpossible), ...jobs.requeued.map(explainDeadRun)];
+};
+
+const effects: Look = async ({ over, mapping, mapped }) => {
+  if (mapping.effects === undefined) return [];
+  try {
+    const { transitions } = await foresee(over(['effects']), 'The effects cannot be read');
+    return transitions.flatMap(({ taskId, effects }) => effects.map((effect) => explainEffect(taskId, effect)));
+  } catch (error) {
+    // Nobody said that there is a journal.
+    if (!mapped && error instanceof Failed)
+      return [advice('no-effects', 'No effects were looked at: no journal of effects can be read.')];
+    throw error;
+  }
+};

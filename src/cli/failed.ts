@@ -1,0 +1,19 @@
+import type { Result } from 'neverthrow';
+import type { StoreFailure } from '../index.js';
+
+/** Why a command cannot be done, in one sentence; the program ends with 2. */
+export class Failed extends Error {}
+
+/** A command line that says nothing, or two things; the help is pointed at. */
+export class Misused extends Failed {}
+
+/** What a verb answered; throws {@link Failed} with what was wanted, and the words of the database. */
+export function answered<T>(result: Result<T, StoreFailure>, wanted: string): T {
+  if (result.isOk()) return result.value;
+  const { message, kind } = result.error;
+  const said = message.slice(message.indexOf(': ') + 2);
+  throw new Failed(`${wanted}: ${said}${kind === 'schema' ? ` ${TABLES}` : ''}`);
+}
+
+const TABLES =
+  'ensureSchema makes the tables of the library and brings them up to date; other names and types are told by --config.';

@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import {
+  createTransitionOwnership,
+  heartbeatOnly,
+  processAndHeartbeat,
+  type ShapeWithJobs,
+  type TransitionOwnership,
+} from '../index.js';
+import type { Order } from './arguments.js';
+import type { Database } from './database.js';
+import { Failed } from './failed.js';
+
+/** An ownership whose types nobody knows before the configuration is read. */
+export type Ownership = TransitionOwnership<ShapeWithJobs>;
+
+/** The parts of an ownership that not everybody has. */
+export type Part = 'jobs' | 'effects';
+
+/** How the caller's tables are mapped: the options of `createTransitionOwnership` that are plain JSON. */
+export interface Mapping {
+  readonly tasks: object;
+  readonly lease: { readonly taskIdType?: unknown };
+  readonly jobs?: object;
+  readonly effects?: object;
+  readonly timeFormat?: unknown;
+  readonly liveness: keyof typeof LIVENESSES;
+}
+
+/** `singleProcess` is not among them: to it every process but the operator's would be dead. */
+const LIVENESSES = { 'process-and-heartbeat': processAndHeartbeat, 'heartbeat-only': heartbeatOnly };
+
+/** What the option of each name may hold; of `jobs` the library itself says so. */
+const NAMES: Readonly<Record<string, readonly string[] | undefined>> = {
+  tasks: ['table', 'id', 'stage', 'updatedAt', 'transitions'],
+  lease: ['table', 'schema', 'taskIdType', 'runIdType', 'ttlMs', 'renewEveryMs', 'maxHoldMs'],
+  effects: ['table', 'schema'],
+};
+
+const DEFAULTS = {
+  tasks: { table: 'tasks', id: 'id', stage: 'stage' },
+  lease: {},
+  liveness: 'process-and-heartbeat',
+} as const;
+
+/** Reads the mapping of an order: without a file the library's own tables under their usual names, and no jobs. */
+export function readMapping({ config, thisHost }: Order): Mapping {
+  if (config === undefined) return { ...DEFAULTS, effects: {} };
+  const { jobs, ...mapping }: Mapping = { ...DEFAULTS, ...parsed(config) };
+  const said = Object.keys(mapping).find((name) => !OPTIONS.includes(name));
+  if (said !== undefined) throw new Failed(`${config}: there is no option ${JSON.stringify(said)}.`);
+  if (!Object.hasOwn(LIVENESSES, mapping.liveness)) {
+    throw new Failed(`${config}: liveness must be one of ${Object.keys(LIVENESSES).join(', ')}.`);
+  }
+  for (const [option, names] of Object.entries(NAMES)) {
+    const given: unknown = Reflect.get(mapping, option);
+    const unknown = Object.keys(Object(given) as object).find((name) => names?.includes(name) === false);
+    if (unknown !== undefined) throw new Failed(`${config}: ${option} has no option ${JSON.stringify(unknown)}.`);
+  }
+  // `singleHost` was said of the host of the application; of this one only the operator can say it.
+  return isObject(jobs)
+    ? { ...mapping, jobs: { ...jobs, singleHost: thisHost } }
+    : { ...mapping, ...(jobs !== undefined && { jobs }) };
+}
+
+const OPTIONS = ['tasks', 'jobs', 'lease', 'effects', 'timeFormat', 'liveness'];
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+function parsed(config: string): Partial<Mapping> {
+  try {
+    const value: unknown = JSON.parse(readFileSync(config, 'utf8'));
+    if (isObject(value) && !Array.isArray(value)) return value;
+  } catch (error) {
+    throw new Failed(`${config} cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
+  }
+  throw new Failed(`${config} must hold a JSON object.`);
+}
+
+/** Makes an ownership of some parts over a database: an outside observer, for it never takes a lease. */
+export function ownershipOver(
+  db: Database,
+  { kind, config }: Order,
+  mapping: Mapping,
+  parts: readonly Part[],
+): Ownership {
+  const { jobs, effects, liveness, ...always } = mapping;
+  const options = {
+    ...always,
+    ...(parts.includes('jobs') && jobs !== undefined && { jobs }),
+    ...(parts.includes('effects') && effects !== undefined && { effects }),
+    liveness: LIVENESSES[liveness](),
+    db,
+    dialect: kind,
+  };
+  try {
+    // What the compiler cannot know here, the library checks.
+    return (createTransitionOwnership as unknown as (options: object) => Ownership)(options);
+  } catch (error) {
+    throw new Failed(`${String(config)}: ${error instanceof Error ? error.message : String(error)}.`);
+  }
+}

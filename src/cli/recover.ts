@@ -1,0 +1,82 @@
+import { type RecoveryReport, recoverOnStartup, type ShapeWithJobs } from '../index.js';
+import { answered } from './failed.js';
+import type { Ownership } from './mapping.js';
+import { type Report, report } from './report.js';
+import { jobTable, textOf } from './sanitize.js';
+import { counted, owner, table } from './text.js';
+
+/** What a recovery of the whole would do, or did. */
+export type Recovery = RecoveryReport<ShapeWithJobs>;
+
+/** What a recovery would do; changes nothing. */
+export async function foresee(ownership: Ownership, wanted: string): Promise<Recovery> {
+  return answered(await recoverOnStartup(ownership, { jobs: 'dead-only', dryRun: true }), wanted);
+}
+
+/**
+ * Recovers what dead processes left behind, and never what may belong to a living one.
+ *
+ * Looks before it acts: where a part cannot be read, nothing is changed.
+ */
+export async function recover(ownership: Ownership, dryRun: boolean, pidsCount: boolean): Promise<Report> {
+  const foreseen = await foresee(ownership, 'Nothing was changed');
+  const done = dryRun
+    ? foreseen
+    : answered(
+        await recoverOnStartup(ownership, { jobs: 'dead-only' }),
+        'The recovery is not complete, begin it again',
+      );
+  const { jobs, sanitized, reclaimed, skipped, transitions, underWay, complete } = done;
+  const work = (jobs?.requeued.length ?? 0) + (sanitized?.found ?? 0) + reclaimed.length;
+  const left = !complete || transitions.length > 0;
+  const leases = reclaimed.map(({ claim: _, ...lease }) => lease);
+  const document = {
+    command: 'recover',
+    dryRun,
+    jobs,
+    sanitized,
+    reclaimed: leases,
+    skipped: skipped.map(({ claim: _, ...lease }) => lease),
+    transitions,
+    underWay,
+    complete,
+  };
+  return report(left || (dryRun && work > 0), recoveryText(done, dryRun, pidsCount), document);
+}
+
+function recoveryText(recovery: Recovery, dryRun: boolean, pidsCount: boolean): string {
+  const { jobs, sanitized, reclaimed, skipped, transitions, underWay } = recovery;
+  const left = [...(jobs?.skipped ?? []), ...(sanitized?.skipped ?? [])];
+  const would = dryRun ? ' would be' : '';
+  return textOf([
+    jobs !== null &&
+      `${counted(jobs.requeued.length, 'job')} of dead runs${would} queued again; ${jobs.kept.length} kept.`,
+    jobs !== null && jobs.requeued.length > 0 && `${jobTable(jobs.requeued)}\n`,
+    jobs !== null && jobs.kept.length > 0 && !pidsCount && `${PIDS}\n`,
+    sanitized !== null && `${counted(sanitized.found, 'impossible queued job')}${would} cleared.`,
+    sanitized !== null && sanitized.sanitized.length > 0 && `${jobTable(sanitized.sanitized)}\n`,
+    `${counted(reclaimed.length, 'lease')} of dead owners${would} deleted.`,
+    reclaimed.length > 0 && `${reclaimedTable(reclaimed)}\n`,
+    left.length > 0 && `Jobs left for the next time, for they changed or are locked: ${left.join(', ')}.`,
+    skipped.length > 0 && `Leases left for the next time: ${skipped.map(({ taskId }) => taskId).join(', ')}.`,
+    `${counted(transitions.length, 'transition')} broken off in an effect; ${underWay.length} under way.`,
+    transitions.length > 0 && `${effectTable(transitions)}\n${LOOK}`,
+    dryRun && 'Nothing was changed.',
+  ]);
+}
+
+const PIDS = 'Bare pids of job rows prove nothing here: if they are those of this host, say --this-host.';
+const LOOK =
+  'Look in the outside system and tell by resolveEffect, or let your application ask its probes at its start.';
+
+function reclaimedTable(reclaimed: Recovery['reclaimed']): string {
+  const rows = reclaimed.map((lease) => [lease.taskId, lease.fencingToken, lease.actor, owner(lease), lease.reason]);
+  return table(['task', 'token', 'actor', 'owner', 'reason'], rows);
+}
+
+function effectTable(transitions: Recovery['transitions']): string {
+  const rows = transitions.flatMap(({ taskId, effects }) =>
+    effects.map(({ effect, key, fencingToken, decision, why }) => [taskId, effect, key, fencingToken, decision, why]),
+  );
+  return table(['task', 'effect', 'key', 'token', 'decision', 'why'], rows);
+}

@@ -1,0 +1,42 @@
+import { findImpossibleQueued, type ImpossibleQueued, sanitizeImpossibleQueued } from '../index.js';
+import { answered } from './failed.js';
+import type { Ownership } from './mapping.js';
+import { type Report, report } from './report.js';
+import { counted, table } from './text.js';
+
+const MOST = 100_000;
+
+/** Clears the run of jobs that are queued and carry one. */
+export async function sanitize(jobs: Ownership, dryRun: boolean): Promise<Report> {
+  const done = dryRun
+    ? await findImpossibleQueued(jobs, { limit: MOST }).map((found) => ({
+        found: found.length,
+        sanitized: found,
+        skipped: [],
+      }))
+    : await sanitizeImpossibleQueued(jobs);
+  const { found, sanitized, skipped } = answered(done, 'The queued jobs cannot be read');
+  const lines = [
+    found === 0 ? 'No queued job carries a run.' : jobTable(sanitized),
+    found > 0 && dryRun && `\n${counted(found, 'impossible job')}. Nothing was changed.`,
+    sanitized.length > 0 && !dryRun && `\n${counted(sanitized.length, 'impossible job')} cleared.`,
+    skipped.length > 0 && `Left for the next time, for they changed or are locked: ${skipped.join(', ')}.`,
+  ];
+  const findings = dryRun ? found > 0 : skipped.length > 0;
+  return report(findings, textOf(lines), { command: 'sanitize', dryRun, found, sanitized, skipped });
+}
+
+/** The lines that there are. */
+export const textOf = (lines: readonly (string | false)[]): string => lines.filter((line) => line !== false).join('\n');
+
+/** Jobs with the runs that they were found with. */
+export function jobTable(jobs: readonly ImpossibleQueued[]): string {
+  const rows = jobs.map(({ jobId, taskId, runId, pid, startedAt }) => [jobId, taskId, runId, pid, instant(startedAt)]);
+  return table(['job', 'task', 'run', 'pid', 'started'], rows);
+}
+
+/** A time as the driver read it. */
+export function instant(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '?').replaceAll('"', '');
+}

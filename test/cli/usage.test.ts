@@ -1,0 +1,193 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { acquireLease, createTransitionOwnership, ensureSchema } from 'transition-ownership';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { kinds, mapping, type Place } from './places.js';
+import { asked, begin, tool } from './tool.js';
+
+const file = join(tmpdir(), 'there-is-no-such-file.sqlite');
+
+describe('a command line', () => {
+  test.each([
+    [[], 'Name one of the commands status, doctor, release, sanitize, recover, watch.'],
+    [['states', '--sqlite', file], 'Name one of the commands status, doctor, release, sanitize, recover, watch.'],
+    [['status', 'doctor', '--sqlite', file], 'One command at a time: status doctor are 2.'],
+    [['status'], 'Name one database: --sqlite FILE, --postgres URL or --mysql URL.'],
+    [
+      ['status', '--sqlite', file, '--mysql', 'mysql://host/x'],
+      'Name one database: --sqlite FILE, --postgres URL or --mysql URL.',
+    ],
+    [['status', '--sqlite', file, '--force'], "Unknown option '--force'."],
+    [['status', '--sqlite', file, '--dry-run'], 'status has no option --dry-run.'],
+    [['recover', '--sqlite', file, '--all'], "Unknown option '--all'."],
+    [
+      ['recover', '--sqlite', file],
+      'recover needs --config: how your tables are called is not guessed where rows are changed.',
+    ],
+    [
+      ['sanitize', '--sqlite', file],
+      'sanitize needs --config: how your tables are called is not guessed where rows are changed.',
+    ],
+    [['watch', '--sqlite', file, '--every', '0'], '--every takes seconds, from 0.1 to 86400.'],
+    [
+      ['release', '--sqlite', file, '--task', '1', '--token', '2'],
+      'release needs --task and --token, as status shows them, and a --reason.',
+    ],
+    [
+      ['release', '--sqlite', file, '--task', '1', '--token', 'x', '--reason', 'y'],
+      '--token takes the number that status shows.',
+    ],
+  ])('%j is refused: %s', async (args, message) => {
+    expect(await tool(...args)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `transition-ownership: ${message}\nSee: npx transition-ownership --help\n`,
+    });
+  });
+
+  test('with --help is answered with the commands and what the tool ends with', async () => {
+    const { code, stdout } = await tool('status', '--help');
+    expect(stdout).toMatch(/status.*watch.*doctor.*release.*sanitize.*recover.*It ends with\n +0 .*\n +1 .*2 /s);
+    expect(code).toBe(0);
+  });
+});
+
+describe('a password', () => {
+  test.each([
+    ['whose URL is none', '--postgres', 'postgre://ada:hidden@127.0.0.1/x'],
+    ['that breaks its URL', '--postgres', 'postgres://ada:hid/den@127.0.0.1:1/x'],
+    ['that breaks its URL', '--mysql', 'mysql://ada:hid#den@127.0.0.1:1/x'],
+    ['of a server that is not there', '--postgres', 'postgres://ada:hid%40den@127.0.0.1:1/x'],
+    ['of a server that is not there', '--mysql', 'mysql://ada:hid%40den@127.0.0.1:1/x'],
+    ['that is the name of the host too', '--mysql', 'mysql://ada:hidden.invalid@hidden.invalid/x'],
+    [
+      'that is a parameter and the name of the host',
+      '--postgres',
+      'postgres://hidden.invalid/x?password=hidden.invalid',
+    ],
+  ])('%s is not told (%s)', async (_, option, url) => {
+    const { code, stdout, stderr } = await tool('status', option, url);
+    expect(code).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/^transition-ownership: ./);
+    expect(stderr).not.toMatch(/hid/);
+  });
+});
+
+test.each([
+  ['--sqlite', 'package.json', 'better-sqlite3'],
+  ['--postgres', 'postgres://127.0.0.1:1/x', 'pg'],
+  ['--mysql', 'mysql://127.0.0.1:1/x', 'mysql2'],
+])('%s without its driver names the package to install', async (option, place, name) => {
+  await using project = await kinds.sqlite.open();
+  project.config({});
+  const database = option === '--sqlite' ? 'config.json' : place;
+  const { code, stderr } = await begin(['status', option, database], project.folder).ended;
+  expect(stderr).toBe(`transition-ownership: ${option} needs the package ${name}: npm install ${name}.\n`);
+  expect(code).toBe(2);
+});
+
+describe('a configuration', () => {
+  let place: Place;
+  beforeEach(async () => {
+    place = await kinds.sqlite.open();
+  });
+  afterEach(() => place[Symbol.asyncDispose]());
+
+  test.each([
+    [[], 'must hold a JSON object.'],
+    [{ taks: {} }, 'there is no option "taks".'],
+    [{ lease: { tabel: 'leases' } }, 'lease has no option "tabel".'],
+    [{ liveness: 'single-process' }, 'liveness must be one of process-and-heartbeat, heartbeat-only.'],
+    [{ lease: { ttlMs: 100 } }, 'ttlMs must be a whole number of milliseconds from 150 to 31536000000, got 100.'],
+    [{ tasks: { table: 'tasks', id: 'id' } }, 'tasks.stage must be a string, got undefined.'],
+    [{ jobs: { ...mapping.jobs, stage: 'stage' } }, 'jobs has no option "stage".'],
+    [{ jobs: null }, 'jobs must be an object, got null.'],
+    [{ lease: null }, 'lease must be an object, got null.'],
+    [{ effects: 7 }, 'effects must be an object, got 7.'],
+    [{ lease: { table: 'tasks' } }, 'lease.table must not be tasks.table, got "tasks" and "tasks".'],
+  ])('%j is refused', async (config, message) => {
+    const [option, path] = place.config(config);
+    const { code, stdout, stderr } = await tool('status', ...place.database, option, path);
+    expect(stderr).toContain(`transition-ownership: ${path}`);
+    expect(stderr).toContain(message);
+    expect([code, stdout]).toEqual([2, '']);
+  });
+
+  test('that is not there, or is no JSON, is told', async () => {
+    const missing = await tool('status', ...place.database, '--config', 'nowhere.json');
+    expect(missing.stderr).toMatch(/^transition-ownership: nowhere\.json cannot be read: ENOENT/);
+    const none = await tool('status', ...place.database, '--config', 'README.md');
+    expect(none.stderr).toMatch(/^transition-ownership: README\.md cannot be read: /);
+    expect([missing.code, none.code]).toEqual([2, 2]);
+  });
+
+  test('without jobs leaves sanitize nothing to do, and recover the leases', async () => {
+    const config = place.config({});
+    const own = createTransitionOwnership({ db: place.db, tasks: mapping.tasks });
+    (await ensureSchema(own))._unsafeUnwrap();
+    const { code, stderr } = await tool('sanitize', ...place.database, ...config);
+    expect([code, stderr]).toEqual([2, `transition-ownership: ${config[1]} has no jobs.\n`]);
+    const recovered = await asked('recover', ...place.database, ...config);
+    expect(recovered).toMatchObject({ code: 0, document: { jobs: null, sanitized: null, reclaimed: [] } });
+  });
+
+  test('names text ids, and what steers a terminal is spelled out', async () => {
+    await sql`create table notes (id text primary key, stage text)`.execute(place.db);
+    const lease = { table: 'note_lease', taskIdType: 'text' } as const;
+    const tasks = { table: 'notes', id: 'id', stage: 'stage' } as const;
+    const db = place.db.withTables<{ notes: { id: string; stage: string } }>();
+    const own = createTransitionOwnership({ db, tasks, lease });
+    (await ensureSchema(own))._unsafeUnwrap();
+    const taskId = 'a\u001b[2J\u202eb';
+    const acquired = (await acquireLease(own, { taskId, actor: 'monitor' }))._unsafeUnwrap();
+    const config = place.config({ tasks, lease });
+    const { code, stdout } = await tool('status', ...place.database, ...config);
+    expect(code).toBe(0);
+    expect(stdout).toContain('\na\\u{1b}[2J\\u{202e}b  ');
+    expect(stdout).not.toMatch(/[\u001b\u202e]/);
+    expect((await asked('status', ...place.database, ...config)).document).toMatchObject({ leases: [{ taskId }] });
+    const token = String(acquired.fencingToken);
+    const order = [
+      'release',
+      ...place.database,
+      ...config,
+      '--task',
+      taskId,
+      '--token',
+      token,
+      '--reason',
+      'r\u001b[31m',
+    ];
+    const released = await tool(...order);
+    expect(released.stdout).not.toMatch(/[\u001b\u202e]/);
+    expect(released.code).toBe(0);
+    void (await own.close());
+  });
+
+  test('names big ids, which JSON has as text', async () => {
+    const lease = { table: 'big_lease', taskIdType: 'bigint' } as const;
+    const db = place.db.withTables<{ big: { id: bigint; stage: string } }>();
+    const tasks = { table: 'big', id: 'id', stage: 'stage' } as const;
+    const own = createTransitionOwnership({ db, tasks, lease });
+    (await ensureSchema(own))._unsafeUnwrap();
+    const acquired = (await acquireLease(own, { taskId: 9_007_199_254_740_993n, actor: 'monitor' }))._unsafeUnwrap();
+    const config = place.config({ lease });
+    const order = [
+      'release',
+      ...place.database,
+      ...config,
+      '--token',
+      String(acquired.fencingToken),
+      '--reason',
+      'why',
+    ];
+    expect((await tool(...order, '--task', 'seven')).stderr).toContain('--task takes a whole number');
+    expect(await asked(...order, '--task', '9007199254740993')).toMatchObject({
+      code: 0,
+      document: { taskId: '9007199254740993', outcome: 'released' },
+    });
+    void (await own.close());
+  });
+});
