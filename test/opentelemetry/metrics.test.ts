@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Attributes } from '@opentelemetry/api';
 import {
   acquireLease,
@@ -14,7 +15,7 @@ import { sqliteStore } from '../job/stores.js';
 import { openYard } from '../job/yard.js';
 import { err, ok } from '../rig/proofs.js';
 import { openRig } from '../rig/rig.js';
-import { everything } from './everything.js';
+import { everything, observed } from './everything.js';
 import { type Collected, Sdk } from './sdk.js';
 
 const HOLD = 'transition_ownership.lease.hold.duration';
@@ -54,6 +55,21 @@ describe('openTelemetry', () => {
     }
     const names = [...collected.keys()];
     expect(names.filter((name) => names.some((other) => other.startsWith(`${name}.`)))).toEqual([]);
+  });
+
+  test('makes the instruments that the README lists, and no other', async () => {
+    await using sdk = new Sdk();
+    await using yard = await openYard(sqliteStore);
+    const telemetry = sdk.telemetry();
+    const worker = yard.start('a');
+    await everything(yard, worker, telemetry.onEvent);
+    telemetry.observe(observed(worker, telemetry.onEvent));
+    const [, table = ''] = readFileSync('README.md', 'utf8').split('| `transition_ownership.` |');
+    const rows = (table.split('\n\n')[0] ?? '').split('\n').map((row) => row.split('|')[1] ?? '');
+    const listed = rows.flatMap((row) =>
+      [...row.matchAll(/`([^`]+)`/g)].map(([, name]) => `transition_ownership.${name}`),
+    );
+    expect([...(await sdk.collect()).keys()].sort()).toEqual(listed.sort());
   });
 
   test('puts no id and no text of anybody into a metric', async () => {
