@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { CompiledQuery } from 'kysely';
 import { say, standStill } from './line.js';
 import type { Pass } from './passing.js';
@@ -27,7 +28,13 @@ export class Gate {
     if (meetBefore !== undefined && new RegExp(meetBefore.statement).test(query.sql)) {
       for (const text of meetBefore.by) await send(CompiledQuery.raw(text));
     }
-    const answer = await send(this.#mutated(query));
+    const sent = send(this.#mutated(query));
+    if (dying === 'during') {
+      sent.catch(() => undefined);
+      await setImmediate();
+      die(query.sql);
+    }
+    const answer = await sent;
     if (dying === 'after') die(query.sql);
     if (this.#standing?.test(query.sql) === true) {
       this.#standing = undefined;

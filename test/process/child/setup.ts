@@ -3,8 +3,11 @@ import type { livenesses } from './orchestrator.js';
 
 /** What a test does to the statements of a child. */
 export interface GateSetup {
-  /** Dies by SIGKILL before or after its n-th statement, counted from 1, or the first that matches. */
-  readonly killAt?: { readonly statement: number | string; readonly when: 'before' | 'after' };
+  /**
+   * Dies by SIGKILL before or after its n-th statement, counted from 1, or the first that matches, or when it has been
+   * sent to a server and nobody knows how far it got.
+   */
+  readonly killAt?: { readonly statement: number | string; readonly when: 'before' | 'during' | 'after' };
   /** Each statement that matches says `parked` and waits for `proceed`. */
   readonly parkBefore?: string;
   /** Before each statement that matches these are sent: they wait in the database for all who are to come. */
