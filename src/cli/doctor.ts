@@ -1,4 +1,4 @@
-import { checkDialect, findImpossibleQueued } from '../index.js';
+import { checkDialect, findImpossibleQueued } from 'transition-ownership';
 import type { Kind } from './arguments.js';
 import { type Diagnosis, explainDeadRun, explainEffect, explainImpossible, explainLease } from './explain.js';
 import { answered, Failed } from './failed.js';

@@ -1,4 +1,4 @@
-import type { AssessedEffect, ImpossibleQueued, LeaseSnapshot, VerdictReason } from '../index.js';
+import type { AssessedEffect, ImpossibleQueued, LeaseSnapshot, VerdictReason } from 'transition-ownership';
 import { instant } from './sanitize.js';
 import { duration, owner } from './text.js';
 

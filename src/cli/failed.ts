@@ -1,5 +1,5 @@
 import type { Result } from 'neverthrow';
-import type { StoreFailure } from '../index.js';
+import type { StoreFailure } from 'transition-ownership';
 
 /** Why a command cannot be done, in one sentence; the program ends with 2. */
 export class Failed extends Error {}

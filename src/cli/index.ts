@@ -3,4 +3,6 @@ import { run } from './run.js';
 
 // Whoever reads may have seen enough: a pager that was closed, or `head`.
 process.stdout.on('error', () => process.exit());
-process.exitCode = await run(process.argv.slice(2));
+void run(process.argv.slice(2)).then((code) => {
+  process.exitCode = code;
+});

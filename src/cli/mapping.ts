@@ -5,7 +5,7 @@ import {
   processAndHeartbeat,
   type ShapeWithJobs,
   type TransitionOwnership,
-} from '../index.js';
+} from 'transition-ownership';
 import type { Order } from './arguments.js';
 import type { Database } from './database.js';
 import { Failed } from './failed.js';

@@ -1,4 +1,4 @@
-import { type RecoveryReport, recoverOnStartup, type ShapeWithJobs } from '../index.js';
+import { type RecoveryReport, recoverOnStartup, type ShapeWithJobs } from 'transition-ownership';
 import { answered } from './failed.js';
 import type { Ownership } from './mapping.js';
 import { type Report, report } from './report.js';

@@ -1,5 +1,5 @@
 import { err } from 'neverthrow';
-import { describeFailure, forceReleaseLease, type Holder } from '../index.js';
+import { describeFailure, forceReleaseLease, type Holder } from 'transition-ownership';
 import type { Release } from './arguments.js';
 import { answered, Misused } from './failed.js';
 import type { Mapping, Ownership } from './mapping.js';

@@ -1,4 +1,4 @@
-import { findImpossibleQueued, type ImpossibleQueued, sanitizeImpossibleQueued } from '../index.js';
+import { findImpossibleQueued, type ImpossibleQueued, sanitizeImpossibleQueued } from 'transition-ownership';
 import { answered } from './failed.js';
 import type { Ownership } from './mapping.js';
 import { type Report, report } from './report.js';

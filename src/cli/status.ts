@@ -1,4 +1,4 @@
-import { type LeaseSnapshot, snapshot } from '../index.js';
+import { type LeaseSnapshot, snapshot } from 'transition-ownership';
 import { answered } from './failed.js';
 import type { Ownership } from './mapping.js';
 import { type Report, report } from './report.js';

@@ -1,9 +1,10 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
+import { manifest } from './entry-points.js';
 
 const top = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -31,6 +32,11 @@ export class Consumer {
       mkdirSync(dirname(join(modules, name)), { recursive: true });
       symlinkSync(join(top, 'node_modules', name), join(modules, name), 'junction');
     }
+    // As npm links the programs of a package.
+    mkdirSync(join(modules, '.bin'));
+    for (const [name, file] of Object.entries(manifest.bin)) {
+      symlinkSync(join(modules, 'transition-ownership', file), join(modules, '.bin', name));
+    }
   }
 
   write(name: string, text: string): string {
@@ -42,6 +48,11 @@ export class Consumer {
   /** Runs a program as a module of the kind its name says (`.mjs`, `.cjs`), and gives what it printed. */
   run(name: string, text: string): string {
     return execFileSync(process.execPath, [this.write(name, text)], { cwd: this.folder, encoding: 'utf8' });
+  }
+
+  /** Runs a program of the package by its name, as people do. */
+  npx(...line: readonly string[]): SpawnSyncReturns<string> {
+    return spawnSync('npx', ['--no', '--offline', ...line], { cwd: this.folder, encoding: 'utf8' });
   }
 
   /** What the compiler says of a program, with the declarations of every library checked too. */

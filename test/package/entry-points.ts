@@ -9,6 +9,7 @@ interface Conditions {
 }
 
 interface Manifest {
+  readonly bin: Readonly<Record<string, string>>;
   readonly exports: Readonly<Record<string, string | { readonly import: Conditions; readonly require: Conditions }>>;
   readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional?: boolean }>>;
 }

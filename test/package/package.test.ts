@@ -42,6 +42,43 @@ test.each(['transition-ownership', 'transition-ownership/migrations'])('%s needs
   expect(frugal.run('run.cjs', cjs(specifier))).toBe(consumer.run('run.cjs', cjs(specifier)));
 });
 
+describe('npx transition-ownership', () => {
+  const make = `
+    import { Kysely } from 'kysely';
+    import { acquireLease, createTransitionOwnership, ensureSchema } from 'transition-ownership';
+    import { openSqlite } from 'transition-ownership/sqlite';
+    const db = new Kysely({ dialect: openSqlite('orchestrator.sqlite') });
+    const ownership = createTransitionOwnership({ db, tasks: { table: 'tasks', id: 'id', stage: 'stage' } });
+    await ensureSchema(ownership);
+    await acquireLease(ownership, { taskId: 1, actor: 'finalizer', stage: 'deploy' });
+    await db.destroy();
+  `;
+
+  test('finds the driver of the project, and shows who holds what', () => {
+    consumer.run('make.mjs', make);
+    const { status, stdout, stderr } = consumer.npx(
+      'transition-ownership',
+      'status',
+      '--sqlite',
+      'orchestrator.sqlite',
+    );
+    expect(stderr).toBe('');
+    expect(stdout).toMatch(/^task {2}token .*\n1 +1 +finalizer +deploy .* dead +process-gone\n/);
+    expect(status).toBe(1);
+  });
+
+  test('is the whole tool without any driver, and names the one that it needs', () => {
+    expect(frugal.npx('transition-ownership', '--help').stdout).toContain('npx transition-ownership <command>');
+    const { status, stderr } = frugal.npx('transition-ownership', 'status', '--sqlite', 'package.json');
+    expect(stderr).toContain('There is no file package.json.');
+    expect(status).toBe(2);
+    frugal.write('file.sqlite', '');
+    expect(frugal.npx('transition-ownership', 'status', '--sqlite', 'file.sqlite').stderr).toBe(
+      'transition-ownership: --sqlite needs the package better-sqlite3: npm install better-sqlite3.\n',
+    );
+  });
+});
+
 describe('the packed files', () => {
   const home = join(consumer.folder, 'node_modules', 'transition-ownership');
 
