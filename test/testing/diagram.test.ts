@@ -62,6 +62,12 @@ describe('the message of a failure', () => {
     expect(message).toMatch(/~ lease: task=t: owner A → B/);
   });
 
+  test('is not buried where a runner prints all that an error carries', async () => {
+    const { error, html, trace, ...printed } = await checkThenAct();
+    expect(Object.keys(printed).sort()).toEqual(['name', 'token', 'violated']);
+    expect([error.name, html().length > 0, trace.length]).toEqual(['RuleBroken', true, 6]);
+  });
+
   test('is never wider than a screen of 130 columns', async () => {
     const wide = await failureOf(guarded, leases.workers(leases.racyTakeover, 'ABC', { clockJumps: 1 }));
     for (const line of wide.message.split('\n').slice(4, -3)) expect(line.length).toBeLessThanOrEqual(130);

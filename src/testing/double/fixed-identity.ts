@@ -3,13 +3,13 @@ import type { ProcessIdentity } from '../../index.js';
 /** A process identity, and those of the processes that it is easily mistaken for. */
 export interface FixedIdentity extends ProcessIdentity {
   /** Another process on the same host. */
-  sameHost(pid?: number): FixedIdentity;
+  readonly sameHost: (pid?: number) => FixedIdentity;
   /** The same process after a restart: another pid, start mark and boot id. */
-  rebooted(): FixedIdentity;
+  readonly rebooted: () => FixedIdentity;
   /** Another process that got this one's pid: the start mark and boot id differ. */
-  pidReused(): FixedIdentity;
+  readonly pidReused: () => FixedIdentity;
   /** A process on another host that happens to have this one's pid. */
-  elsewhere(): FixedIdentity;
+  readonly elsewhere: () => FixedIdentity;
 }
 
 /**

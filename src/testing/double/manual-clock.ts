@@ -7,9 +7,9 @@ export interface ManualClock extends Clock {
    *
    * Awaits nothing: what a call starts goes on by itself once you await.
    */
-  advance(ms: number): void;
+  readonly advance: (ms: number) => void;
   /** Moves only the wall clock, by `ms`, which may be negative: somebody set it. */
-  setWall(ms: number): void;
+  readonly setWall: (ms: number) => void;
   /** How many calls are scheduled. */
   readonly scheduled: number;
 }

@@ -7,9 +7,9 @@ export interface EventRecord {
   /** Everything heard so far, in order. */
   readonly events: readonly OwnershipEvent[];
   /** Everything heard of one type, in order. */
-  of<T extends OwnershipEvent['type']>(type: T): Extract<OwnershipEvent, { readonly type: T }>[];
+  readonly of: <T extends OwnershipEvent['type']>(type: T) => Extract<OwnershipEvent, { readonly type: T }>[];
   /** Forgets everything. */
-  clear(): void;
+  readonly clear: () => void;
 }
 
 /**

@@ -32,7 +32,11 @@ export class Failure extends Error {
   readonly token: string;
   /** What was thrown. */
   readonly error: Error;
-  private readonly story: Story;
+  /**
+   * The picture as one self-contained page: lanes, statements and what they did to the rows, crashes, the violation in
+   * red. Open it in any browser; it loads nothing.
+   */
+  readonly html: () => string;
 
   private constructor(error: Error, story: Story, trace: readonly string[]) {
     super(textDiagram(story), { cause: error });
@@ -40,7 +44,9 @@ export class Failure extends Error {
     this.trace = trace;
     this.token = story.token;
     this.error = error;
-    this.story = story;
+    this.html = () => htmlDiagram(story);
+    // A runner that prints what an error carries would bury the picture.
+    for (const name of ['trace', 'error', 'html'] as const) Object.defineProperty(this, name, { enumerable: false });
   }
 
   /** @internal Draws the failure of one schedule. */
@@ -53,14 +59,6 @@ export class Failure extends Error {
   /** @internal A failure of the scenario as a whole, with no schedule to show. */
   static ofScenario(error: Error): Failure {
     return new Failure(error, storyOf({ violated: error.message, token: '', store: '', log: [] }), []);
-  }
-
-  /**
-   * The picture as one self-contained page: lanes, statements and what they did to the rows, crashes, the violation in
-   * red. Open it in any browser; it loads nothing.
-   */
-  html(): string {
-    return htmlDiagram(this.story);
   }
 }
 

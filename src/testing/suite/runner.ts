@@ -33,7 +33,8 @@ export function boundsOf(level: Level): {
 
 /** Runs something once after all tests of the group. */
 export function afterAll(runner: Runner, run: () => Promise<void>): void {
-  (runner.afterAll ?? runner.after)?.(run);
+  if (runner.afterAll !== undefined) runner.afterAll(run);
+  else runner.after?.(run);
 }
 
 /** Explores a scenario as far as a level goes, and throws what it finds. */

@@ -7,7 +7,7 @@ import type { CreateOwnership } from './simulated-ownership.js';
 /** The clock of a simulated process: virtual, so that nothing ever really waits. */
 export interface ProcessClock extends Clock {
   /** The wall clock, in milliseconds; with the process's skew, if the scenario gives it one. */
-  now(): number;
+  readonly now: () => number;
 }
 
 /**

@@ -81,9 +81,7 @@ export class Simulation<DB> implements World<DB> {
     return this.log.length;
   }
 
-  rows(table: string): readonly Row[] {
-    return this.snapshot[table] ?? [];
-  }
+  readonly rows = (table: string): readonly Row[] => this.snapshot[table] ?? [];
 
   /** Takes note of a fact. */
   note(fact: Fact): void {

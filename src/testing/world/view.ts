@@ -83,5 +83,5 @@ export interface World<DB = AnyTables> {
   /** How often each effect took place, by label. */
   readonly effects: ReadonlyMap<string, number>;
   /** The committed rows of one table; empty if there is no such table. */
-  rows(table: string): readonly Row[];
+  readonly rows: (table: string) => readonly Row[];
 }
