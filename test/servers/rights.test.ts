@@ -108,6 +108,16 @@ describe.each(servers)('ensureSchema on $server.name', ({ server, user, make, re
       );
     });
 
+    test('is content with complete tables where it may not drop what a killed upgrade left beside them', async () => {
+      (await owner())._unsafeUnwrap();
+      await makeFirstShape(place.db, { ...where, table: 'transition_lease_retired' });
+      const { ownership } = place.process({ as: user });
+      expect((await ensureSchema(ownership))._unsafeUnwrap()).toBe('unchanged');
+      expect(Object.keys(await everything())).toEqual(['transition_lease', 'transition_lease_retired']);
+      expect((await owner())._unsafeUnwrap()).toBe('upgraded');
+      expect(Object.keys(await everything())).toEqual(['transition_lease']);
+    });
+
     test('leaves a table of the first shape as it is, with its rows', async () => {
       await dropOwn(place.db, where);
       await makeFirstShape(place.db, where);
