@@ -69,6 +69,7 @@ export type {
   Dialect,
   Fragment,
   FreeInsert,
+  KeyPart,
   NamedTable,
   SchemaLock,
   SettingsCheck,
