@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OnServerCommands, OnServerSetup } from '../process/child/on-server.js';
+import type { GateSetup } from '../process/child/setup.js';
 import { Child } from '../process/children.js';
 import { dropOwn, makeFirstShape, schemaOf, upgradedTasks, type Where } from './own-schema.js';
 import { mysqlServer, type Place, postgresServer, type TestServer } from './server.js';
@@ -11,14 +12,15 @@ type Found = (typeof found)[number];
 
 const EIGHT = [1, 2, 3, 4, 5, 6, 7, 8];
 
-/** A lock of the server that one can take for itself and eight can take together, and the library's own taken away. */
+/** A lock of the server that one can take for itself and eight can take together. */
 interface Means {
   readonly server: TestServer;
   readonly close: string;
   readonly open: string;
   readonly pass: readonly string[];
   readonly serializable: string;
-  readonly withoutLock: NonNullable<OnServerSetup['mutants']>;
+  /** Takes the lock of the library away. */
+  readonly withoutLock: NonNullable<GateSetup['mutants']>;
 }
 
 const servers: readonly Means[] = [
@@ -76,7 +78,7 @@ describe.each(servers)('$server.name', ({ server, close, open, pass, serializabl
     });
 
     /** Processes that stay up, and what they have in common. */
-    function eight({ schema, table, journal }: (typeof worlds)[number], mutants?: OnServerSetup['mutants']) {
+    function eight({ schema, table, journal }: (typeof worlds)[number], gate: GateSetup = {}, processes = EIGHT) {
       const where: Where = { schema: `${own}${schema}`, table };
       const setup: OnServerSetup = {
         address: place.address,
@@ -84,9 +86,9 @@ describe.each(servers)('$server.name', ({ server, close, open, pass, serializabl
         meetBefore: { statement: '^begin', by: pass },
         ...(journal && { begin: [serializable], effects: {} }),
         ...(schema !== '' && { lease: where }),
-        ...(mutants !== undefined && { mutants }),
+        ...gate,
       };
-      const members: Member[] = EIGHT.map(() => new Child('on-server', setup));
+      const members: Member[] = processes.map(() => new Child('on-server', setup));
       const barrier = place.connect({ max: 1 });
       const prepare = async ({ tasks }: Found) => {
         await dropOwn(place.db, where);
@@ -101,6 +103,8 @@ describe.each(servers)('$server.name', ({ server, close, open, pass, serializabl
       };
       return {
         where,
+        members,
+        prepare,
         /** What one alone answers, and makes. */
         alone: async (shape: Found) => {
           await prepare(shape);
@@ -120,7 +124,7 @@ describe.each(servers)('$server.name', ({ server, close, open, pass, serializabl
       };
     }
 
-    const onceBy = ({ change }: Found) => [change, ...Array<string>(7).fill('unchanged')].sort();
+    const once = ({ change }: Found) => [change, ...Array<string>(7).fill('unchanged')].sort();
 
     test.each(worlds)(
       'ensureSchema $world, in $rounds rounds: one has made or upgraded what one alone would have, nobody fails',
@@ -130,7 +134,7 @@ describe.each(servers)('$server.name', ({ server, close, open, pass, serializabl
         for (const shape of found) {
           const made = await alone(shape);
           for (let nth = 1; nth <= world.rounds; nth += 1) {
-            expect(await round(shape)).toEqual(onceBy(shape));
+            expect(await round(shape)).toEqual(once(shape));
             expect(await upgradedTasks(place.db, where)).toEqual(shape.tasks);
             expect(await schemaOf(place.db, where, place.address.server)).toEqual(made);
             expect(await acquire()).toEqual([...Array<string>(7).fill('lease-busy'), 'ok']);
@@ -139,19 +143,31 @@ describe.each(servers)('$server.name', ({ server, close, open, pass, serializabl
       },
     );
 
-    test.each(found)(
-      'without the lock of the schema, on $what more than one changes it, or some fail',
-      async (shape) => {
-        const { round } = eight(worlds[0], withoutLock);
+    describe('without the lock of the schema', () => {
+      const [creation, upgrade] = found;
+
+      test('eight who upgrade at once do not agree, and some may fail', async () => {
+        const { round } = eight(worlds[0], { mutants: withoutLock });
         const rounds: string[][] = [];
-        while (
-          rounds.length < worlds[0].rounds &&
-          rounds.every((changes) => isDeepStrictEqual(changes, onceBy(shape)))
-        ) {
-          rounds.push(await round(shape));
+        while (rounds.length < worlds[0].rounds && isDeepStrictEqual(rounds.at(-1) ?? once(upgrade), once(upgrade))) {
+          rounds.push(await round(upgrade));
         }
-        expect(rounds.at(-1)).not.toEqual(onceBy(shape));
-      },
-    );
+        expect(rounds.at(-1)).not.toEqual(once(upgrade));
+      });
+
+      test.each([
+        { ...creation, parkBefore: '^create table' },
+        { ...upgrade, parkBefore: '^drop table if exists .transition_lease_replacement' },
+      ])('two who have looked both say $change, the second after the first', async ({ parkBefore, ...shape }) => {
+        const { prepare, members } = eight(worlds[0], { mutants: withoutLock, parkBefore }, [1, 2]);
+        await prepare(shape);
+        const both = members.map((member) => ({ member, asked: member.call('schema') }));
+        await Promise.all(members.map((member) => member.said('parked')));
+        for (const { member, asked } of both) {
+          await member.call('proceed');
+          expect(await asked).toEqual({ ok: shape.change });
+        }
+      });
+    });
   });
 });

@@ -56,6 +56,8 @@ export function onServer(setup: OnServerSetup) {
     acquire: ({ taskId }: { taskId: number }) => told(acquireLease(ownership, { taskId, actor: 'monitor' })),
     /** How many statements there were. */
     statements: async () => gate.count,
+    /** Lets the parked statement go on. */
+    proceed: async () => gate.proceed(),
     destroy: () => db.destroy(),
   };
 }
