@@ -103,7 +103,8 @@ function parsed(line: readonly string[]) {
   try {
     return parseArgs({ args: [...line], options: OPTIONS, allowPositionals: true });
   } catch (error) {
-    throw new Misused(`${(error instanceof Error ? error.message : String(error)).split('. ')[0] ?? ''}.`);
+    const message = error instanceof Error ? error.message : String(error);
+    throw new Misused(`${message.split('. To specify a positional')[0]?.replace(/\.$/, '') ?? ''}.`);
   }
 }
 

@@ -7,9 +7,9 @@ import { counted, duration, owner, styled, table } from './text.js';
 /** Who holds what. */
 export async function status(leases: Ownership): Promise<Report> {
   const { at, leases: held } = await readLeases(leases);
-  const noted = held.filter(wantsAttention).length;
+  const attention = held.filter(wantsAttention).length;
   const text = held.length === 0 ? 'Nobody holds a transition.' : leaseTable(held);
-  return report(noted > 0, text, { command: 'status', at, findings: noted, leases: held });
+  return report(attention > 0, text, { command: 'status', at, attention, leases: held });
 }
 
 /** Reads the leases as an outside observer judges them. */

@@ -1,11 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { kinds, mapping, type Place } from './places.js';
+import { type Kind, kinds, mapping, type Place } from './places.js';
 import { asked, begin, tool } from './tool.js';
 import { type Wreckage, wreckage } from './wreckage.js';
 
-const here = Object.values(kinds).filter(({ missing }) => missing === undefined);
-
-describe.each(here)('the tool on $name', ({ open }) => {
+const suite = ({ open }: Kind) => {
   let place: Place;
   let wreck: Wreckage;
 
@@ -34,7 +32,7 @@ describe.each(here)('the tool on $name', ({ open }) => {
     const { tokens, dead } = wreck;
     expect(document).toMatchObject({
       command: 'status',
-      findings: 2,
+      attention: 2,
       leases: [
         { taskId: 1, fencingToken: tokens[1], actor: 'finalizer', stage: 'deploy', runId: 7, pid: process.pid },
         { taskId: 2, fencingToken: tokens[2], actor: 'monitor', pid: dead, verdict: 'dead', reason: 'process-gone' },
@@ -79,7 +77,15 @@ describe.each(here)('the tool on $name', ({ open }) => {
       .where('task_id', '=', 4)
       .execute();
     const { code, document } = await asked('status', ...place.database);
-    expect(document).toMatchObject({ findings: 1, leases: [{}, { verdict: 'live', reason: 'clock-set-back' }] });
+    expect(document).toMatchObject({ attention: 1, leases: [{}, { verdict: 'live', reason: 'clock-set-back' }] });
+    expect(code).toBe(1);
+  });
+
+  test('status goes by times alone where the application does', async () => {
+    const config = place.config({ liveness: 'heartbeat-only' });
+    const { code, document } = await asked('status', ...place.database, ...config);
+    const reasons = (document as { leases: { reason: string }[] }).leases.map(({ reason }) => reason);
+    expect(reasons).toEqual(['unexpired', 'unexpired', 'expired', 'unexpired']);
     expect(code).toBe(1);
   });
 
@@ -98,7 +104,7 @@ describe.each(here)('the tool on $name', ({ open }) => {
     const seen = (await watching.lines(2)).length;
     const later = await watching.lines(seen + 2); // One look may have begun before the rows went.
     watching.interrupt();
-    expect(later.map((line) => (JSON.parse(line) as { findings: number }).findings)).toEqual(
+    expect(later.map((line) => (JSON.parse(line) as { attention: number }).attention)).toEqual(
       expect.arrayContaining([2, 0]),
     );
     expect((await watching.ended).code).toBe(0);
@@ -264,4 +270,8 @@ describe.each(here)('the tool on $name', ({ open }) => {
     );
     expect(bare).toMatchObject({ code: 2, stdout: '' });
   });
-});
+};
+
+for (const kind of Object.values(kinds)) {
+  describe.skipIf(kind.missing !== undefined)(`the tool on ${kind.name}`, () => suite(kind));
+}

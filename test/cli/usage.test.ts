@@ -29,6 +29,10 @@ describe('a command line', () => {
       ['sanitize', '--sqlite', file],
       'sanitize needs --config: how your tables are called is not guessed where rows are changed.',
     ],
+    [
+      ['release', '--sqlite', file, '--task', '-5'],
+      "Option '--task' argument is ambiguous. Did you forget to specify the option argument for '--task'? To specify an option argument starting with a dash use '--task=-XYZ'.",
+    ],
     [['watch', '--sqlite', file, '--every', '0'], '--every takes seconds, from 0.1 to 86400.'],
     [
       ['release', '--sqlite', file, '--task', '1', '--token', '2'],
@@ -131,6 +135,17 @@ describe('a configuration', () => {
     expect([code, stderr]).toEqual([2, `transition-ownership: ${config[1]} has no jobs.\n`]);
     const recovered = await asked('recover', ...place.database, ...config);
     expect(recovered).toMatchObject({ code: 0, document: { jobs: null, sanitized: null, reclaimed: [] } });
+  });
+
+  test('that does not fit the tables is explained by doctor, which ends with 1', async () => {
+    const config = place.config({ lease: { taskIdType: 'text' } });
+    const own = createTransitionOwnership({ db: place.db, tasks: mapping.tasks });
+    (await ensureSchema(own))._unsafeUnwrap();
+    const { code, document } = await asked('doctor', ...place.database, ...config);
+    expect(document).toMatchObject({
+      findings: [{ code: 'id-affinity', severity: 'error' }, { severity: 'advice' }, {}],
+    });
+    expect(code).toBe(1);
   });
 
   test('names text ids, and what steers a terminal is spelled out', async () => {
