@@ -14,6 +14,20 @@ const alone = (main: (process: Process) => Promise<unknown>, rest: Partial<Scena
 
 const violated = async (scenario: Scenario) => (await explore(store, scenario, { maxSteps: 60 })).failure?.violated;
 
+describe('a bare check breaks its rule', () => {
+  const done = () => Promise.resolve('done');
+
+  test.each(['invariant', 'finally', 'eventually'] as const)(
+    'in `%s`, by `false` or a sentence, as a named one does',
+    async (member) => {
+      expect(await violated(alone(done, { [member]: () => false }))).toMatch(/: it does not$/);
+      expect(await violated(alone(done, { [member]: async () => 'it rains' }))).toMatch(/: it rains$/);
+      expect(await violated(alone(done, { [member]: () => true }))).toBe(undefined);
+      expect(await violated(alone(done, { [member]: () => 0 }))).toBe(undefined);
+    },
+  );
+});
+
 describe('a schedule that cannot be trusted fails', () => {
   test('when a process awaits something outside the world', async () => {
     const scenario = alone(() => new Promise(() => undefined));

@@ -34,20 +34,21 @@ export function invariant<DB = AnyTables>(
   holds: (world: World<DB>) => Awaitable<Finding | void>,
   options: { readonly when?: Invariant<DB>['when'] } = {},
 ): Invariant<DB> {
-  const judge = (finding: Finding | void) => {
+  return Object.freeze<Invariant<DB>>({ rule, when: options.when ?? 'step', check: judged(holds) });
+}
+
+/** A check that throws where this one says that something is wrong. */
+function judged<DB>(holds: Check<DB>): Check<DB> {
+  const judge = (finding: unknown) => {
     if (finding === false) throw new Error('it does not');
     if (typeof finding === 'string') throw new Error(finding);
   };
-  return Object.freeze<Invariant<DB>>({
-    rule,
-    when: options.when ?? 'step',
-    check(world) {
-      const finding = holds(world);
-      if (finding instanceof Promise) return finding.then(judge);
-      judge(finding);
-      return undefined;
-    },
-  });
+  return (world) => {
+    const finding = holds(world);
+    if (finding instanceof Promise) return finding.then(judge);
+    judge(finding);
+    return undefined;
+  };
 }
 
 /** A broken rule. */
@@ -105,7 +106,7 @@ function named<DB>(given: OneOrMany<DB>, at: Invariant<DB>['when'], member: stri
   if (given === undefined) return [];
   const all = Array.isArray(given) ? (given as readonly (Check<DB> | Invariant<DB>)[]) : [given as Check<DB>];
   return all.map((each) => {
-    if (typeof each === 'function') return { rule: each.name || member, when: at, check: each };
+    if (typeof each === 'function') return { rule: each.name || member, when: at, check: judged(each) };
     return at === 'step' ? each : { ...each, when: at };
   });
 }

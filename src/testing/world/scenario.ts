@@ -4,7 +4,7 @@ import type { Invariant } from './invariant.js';
 import type { ProcessMain } from './process.js';
 import type { Point, World } from './view.js';
 
-/** A check by hand: throws when the world is wrong. */
+/** A check by hand: throws, or answers `false` or a sentence, when the world is wrong. Other answers say nothing. */
 export type Check<DB = AnyTables> = (world: World<DB>) => Awaitable<unknown>;
 
 /**
