@@ -10,7 +10,7 @@ const cloud = () => ({
 });
 
 handlerSuite(
-  { describe, test, afterAll }, // vitest's; jest and node:test do as well
+  { describe, test, afterAll }, // of vitest or jest; of node:test { describe, test, after }
   {
     store: () => sqliteFileStore(),
     outside: () => ({ cloud: cloud() }),
