@@ -1,12 +1,12 @@
 import { checkDialect, findImpossibleQueued } from 'transition-ownership';
 import type { Kind } from './arguments.js';
 import { type Diagnosis, explainDeadRun, explainEffect, explainImpossible, explainLease } from './explain.js';
-import { answered, Failed } from './failed.js';
+import { answered, Failed, Misshapen } from './failed.js';
 import type { Mapping, Ownership, Part } from './mapping.js';
 import { foresee } from './recover.js';
 import type { Report } from './report.js';
 import { readLeases, wantsAttention } from './status.js';
-import { counted, painted, printable, styled } from './text.js';
+import { counted, painted, printable, styled, textOf } from './text.js';
 
 /** What the doctor is shown. */
 export interface Patient {
@@ -22,11 +22,12 @@ export async function doctor(patient: Patient): Promise<Report> {
   const { kind, mapping } = patient;
   const found: Diagnosis[] = [];
   const failures = new Set<string>();
-  for (const look of [settings, leases, jobs, effects]) {
+  for (const look of [leases, settings, queuedJobs, runningJobs, effects]) {
     try {
       found.push(...(await look(patient)));
     } catch (error) {
-      if (!(error instanceof Failed)) throw error;
+      // A database that cannot be asked for its leases need not be asked for more.
+      if (!(error instanceof Failed) || (look === leases && !(error instanceof Misshapen))) throw error;
       failures.add(error.message);
     }
   }
@@ -37,8 +38,8 @@ export async function doctor(patient: Patient): Promise<Report> {
   const wrong = findings.filter(({ severity }) => severity !== 'advice').length;
   const code = failures.size > 0 ? 2 : wrong > 0 ? 1 : 0;
   const end = wrong === 0 ? (failures.size > 0 ? '' : 'Nothing is wrong.') : `${counted(wrong, 'finding')}.`;
-  const text = [...findings.map(line), end].filter((part) => part !== '').join('\n');
-  return { code, text, document: { command: 'doctor', findings, failures: [...failures] }, failures: [...failures] };
+  const text = textOf([...findings.map(line), end !== '' && end]);
+  return { code, text, document: { command: 'doctor', findings }, failures: [...failures] };
 }
 
 const SEVERITIES: readonly Diagnosis['severity'][] = ['error', 'warning', 'advice'];
@@ -64,12 +65,16 @@ const leases: Look = async ({ over }) => {
   return leases.filter(wantsAttention).map(explainLease);
 };
 
-const jobs: Look = async ({ over, mapping }) => {
+const JOBS = 'The jobs cannot be read';
+
+const queuedJobs: Look = async ({ over, mapping }) => {
   if (mapping.jobs === undefined) return [];
-  const wanted = 'The jobs cannot be read';
-  const impossible = answered(await findImpossibleQueued(over(['jobs'])), wanted);
-  const { jobs } = await foresee(over(['jobs']), wanted);
-  return [...impossible.map(explainImpossible), ...jobs.requeued.map(explainDeadRun)];
+  return answered(await findImpossibleQueued(over(['jobs'])), JOBS).map(explainImpossible);
+};
+
+const runningJobs: Look = async ({ over, mapping }) => {
+  if (mapping.jobs === undefined) return [];
+  return (await foresee(over(['jobs']), JOBS)).jobs.requeued.map(explainDeadRun);
 };
 
 const effects: Look = async ({ over, mapping, mapped }) => {

@@ -1,6 +1,5 @@
 import type { AssessedEffect, ImpossibleQueued, LeaseSnapshot, VerdictReason } from 'transition-ownership';
-import { instant } from './sanitize.js';
-import { duration, owner } from './text.js';
+import { duration, instant, owner } from './text.js';
 
 /** One thing that the doctor has to say. */
 export interface Diagnosis {

@@ -7,12 +7,16 @@ export class Failed extends Error {}
 /** A command line that says nothing, or two things; the help is pointed at. */
 export class Misused extends Failed {}
 
+/** Tables that are not there, or not as they were told to be. */
+export class Misshapen extends Failed {}
+
 /** What a verb answered; throws {@link Failed} with what was wanted, and the words of the database. */
 export function answered<T>(result: Result<T, StoreFailure>, wanted: string): T {
   if (result.isOk()) return result.value;
-  const { message, kind } = result.error;
-  const said = message.slice(message.indexOf(': ') + 2);
-  throw new Failed(`${wanted}: ${said}${kind === 'schema' ? ` ${TABLES}` : ''}`);
+  const { message, kind, outcome } = result.error;
+  const said = outcome === 'unknown' ? message : message.slice(message.indexOf(': ') + 2);
+  if (kind === 'schema') throw new Misshapen(`${wanted}: ${said} ${TABLES}`);
+  throw new Failed(`${wanted}: ${said}`);
 }
 
 const TABLES =

@@ -2,8 +2,8 @@ import { type RecoveryReport, recoverOnStartup, type ShapeWithJobs } from 'trans
 import { answered } from './failed.js';
 import type { Ownership } from './mapping.js';
 import { type Report, report } from './report.js';
-import { jobTable, textOf } from './sanitize.js';
-import { counted, owner, table } from './text.js';
+import { jobTable } from './sanitize.js';
+import { counted, owner, table, textOf } from './text.js';
 
 /** What a recovery of the whole would do, or did. */
 export type Recovery = RecoveryReport<ShapeWithJobs>;

@@ -8,11 +8,11 @@ export interface Report {
   readonly text: string;
   /** The document of `--json`. */
   readonly document: object;
-  /** What could not be looked at, one sentence each, on standard error. */
-  readonly failures: readonly string[];
+  /** What could not be looked at, one sentence each: on standard error, and in the document. */
+  readonly failures?: readonly string[];
 }
 
-/** A report of which nothing failed. */
+/** A report of a command that could look at everything. */
 export function report(findings: boolean, text: string, document: object): Report {
-  return { code: findings ? 1 : 0, text, document, failures: [] };
+  return { code: findings ? 1 : 0, text, document };
 }

@@ -73,9 +73,10 @@ async function obey(order: Order): Promise<Code> {
 const CLEAR = '\u001b[H\u001b[2J';
 
 function tell(order: Order, { code, text, document, failures }: Report): Code {
-  const written = order.json ? JSON.stringify(document, plain) : text;
+  const told = failures && { failures: failures.map((failure) => withoutSecrets(failure, order)) };
+  const written = order.json ? JSON.stringify({ ...document, ...told }, plain) : text;
   if (written !== '') process.stdout.write(`${written}\n`);
-  for (const failure of failures) complain(failure, order);
+  for (const failure of failures ?? []) complain(failure, order);
   return code;
 }
 

@@ -2,7 +2,7 @@ import { findImpossibleQueued, type ImpossibleQueued, sanitizeImpossibleQueued }
 import { answered } from './failed.js';
 import type { Ownership } from './mapping.js';
 import { type Report, report } from './report.js';
-import { counted, table } from './text.js';
+import { counted, instant, table, textOf } from './text.js';
 
 const MOST = 100_000;
 
@@ -26,17 +26,8 @@ export async function sanitize(jobs: Ownership, dryRun: boolean): Promise<Report
   return report(findings, textOf(lines), { command: 'sanitize', dryRun, found, sanitized, skipped });
 }
 
-/** The lines that there are. */
-export const textOf = (lines: readonly (string | false)[]): string => lines.filter((line) => line !== false).join('\n');
-
 /** Jobs with the runs that they were found with. */
 export function jobTable(jobs: readonly ImpossibleQueued[]): string {
   const rows = jobs.map(({ jobId, taskId, runId, pid, startedAt }) => [jobId, taskId, runId, pid, instant(startedAt)]);
   return table(['job', 'task', 'run', 'pid', 'started'], rows);
-}
-
-/** A time as the driver read it. */
-export function instant(value: unknown): string | null {
-  if (value === null || value === undefined) return null;
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '?').replaceAll('"', '');
 }

@@ -74,3 +74,12 @@ export function owner({ pid, host }: { readonly pid: number | null; readonly hos
   const name = host === null || host.startsWith('unprovable/') ? '?' : host.slice(host.lastIndexOf('/') + 1);
   return `${pid ?? '?'}@${name}`;
 }
+
+/** A time as the driver read it. */
+export function instant(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '?').replaceAll('"', '');
+}
+
+/** The lines that there are. */
+export const textOf = (lines: readonly (string | false)[]): string => lines.filter((line) => line !== false).join('\n');

@@ -254,6 +254,8 @@ const suite = ({ open }: Kind) => {
     expect(seen.stdout).toContain('unfinished-effect');
     expect(seen.stderr).toMatch(/^transition-ownership: The jobs cannot be read: .*jobs.*\n$/);
     expect(seen.code).toBe(2);
+    const { document } = await asked('doctor', ...place.database, ...config);
+    expect(document).toMatchObject({ failures: [expect.stringMatching(/^The jobs cannot be read: /)] });
     expect((await tool('status', ...place.database, ...config)).code).toBe(1);
     const before = await held();
     const recovered = await tool('recover', ...place.database, ...config);
@@ -269,6 +271,13 @@ const suite = ({ open }: Kind) => {
       /^transition-ownership: The leases cannot be read: .*transition_lease.* ensureSchema .*\n$/,
     );
     expect(bare).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  test('without the lease table doctor still shows what is wrong with queued jobs', async () => {
+    await place.db.schema.dropTable('transition_lease').execute();
+    const { code, document } = await asked('doctor', ...place.database, ...place.config(mapping));
+    expect(document).toMatchObject({ findings: [{ code: 'impossible-queued', jobId: 3 }, { severity: 'advice' }] });
+    expect(code).toBe(2);
   });
 };
 

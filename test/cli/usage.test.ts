@@ -79,6 +79,12 @@ describe('a password', () => {
   });
 });
 
+test('doctor asks a server that is not there once, and shows nothing', async () => {
+  const { code, stdout, stderr } = await tool('doctor', '--postgres', 'postgres://127.0.0.1:1/x');
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr).toBe('transition-ownership: The leases cannot be read: connect ECONNREFUSED 127.0.0.1:1.\n');
+});
+
 test.each([
   ['--sqlite', 'package.json', 'better-sqlite3'],
   ['--postgres', 'postgres://127.0.0.1:1/x', 'pg'],
