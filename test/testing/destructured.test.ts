@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import {
   assertHolds,
+  type CustomStore,
   customStore,
   explore,
   fixedIdentity,
@@ -15,6 +16,7 @@ import {
   sqliteFileStore,
   type TestStore,
 } from '../../src/testing/index.js';
+import { rewritingStore } from '../../src/testing/suite/rewriting-store.js';
 
 interface Tables {
   parcel: { id: number; state: string };
@@ -83,6 +85,41 @@ describe('members of the kit taken off their object still work', () => {
       expect(html()).toContain('insert into');
     } finally {
       await detached.close();
+    }
+  });
+
+  test('a store that is an object of a class works in customStore, and its statements can be mutated', async () => {
+    class Recording implements CustomStore<Tables> {
+      readonly name = 'recording';
+      readonly #inner = memoryStore<Tables>({ migrate });
+      readonly nowMs = this.#inner.nowMs;
+      resets = 0;
+
+      get admin() {
+        return this.#inner.admin;
+      }
+      open = () => this.#inner.open();
+      connect() {
+        return this.#inner.connect();
+      }
+      reset() {
+        this.resets += 1;
+        return this.#inner.reset();
+      }
+      setNow(nowMs: number) {
+        return this.#inner.setNow(nowMs);
+      }
+      snapshot() {
+        return this.#inner.snapshot();
+      }
+    }
+    const own = new Recording();
+    const store = rewritingStore(customStore<Tables>(own), (text) => text.replace('insert', 'insert or replace'));
+    try {
+      assertHolds(await explore(store, { processes: { A: pack } }));
+      expect(own.resets).toBeGreaterThan(0);
+    } finally {
+      await store.close();
     }
   });
 

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { membersOf } from './members-of.js';
 import { type AnyTables, type StoreErrors, type TestStore } from './store.js';
 
 /** What `customStore` must be given; the rest has defaults. */
@@ -32,7 +33,7 @@ export function customStore<DB = AnyTables>(members: CustomStore<DB>): TestStore
     nowMs: sql<number>`(select now_ms from simulated_clock)`,
     setNow: async (nowMs) => void (await sql`update simulated_clock set now_ms = ${nowMs}`.execute(admin)),
     close: () => admin.destroy(),
-    ...members,
+    ...membersOf(members),
     async open() {
       if (clock) await makeClock(members);
       await members.open?.();

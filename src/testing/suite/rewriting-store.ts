@@ -1,14 +1,15 @@
 import type { CompiledQuery, Dialect } from 'kysely';
+import { membersOf } from '../store/members-of.js';
 import type { TestConnection, TestStore } from '../store/store.js';
 
 /** The same store, in which every statement of a process is rewritten on its way to the database. */
 export function rewritingStore<DB>(store: TestStore<DB>, rewrite: (text: string) => string): TestStore<DB> {
   const rewritten = (connection: TestConnection): TestConnection => ({
-    ...connection,
+    ...membersOf(connection),
     dialect: rewritingDialect(connection.dialect, rewrite),
   });
   return {
-    ...store,
+    ...membersOf(store),
     connect() {
       const connection = store.connect();
       return connection instanceof Promise ? connection.then(rewritten) : rewritten(connection);
