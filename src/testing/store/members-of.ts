@@ -4,7 +4,7 @@ export function membersOf<T extends object>(object: T): T {
   for (
     let from: object | null = object;
     from !== null && from !== Object.prototype;
-    from = Object.getPrototypeOf(from)
+    from = Reflect.getPrototypeOf(from)
   ) {
     for (const name of Reflect.ownKeys(from)) {
       if (name in members) continue;
