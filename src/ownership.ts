@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import { type Context, carry, type Mode } from './context.js';
+import { checkObject } from './core/check.js';
 import type { IdType } from './core/id.js';
 import { shown } from './core/shown.js';
 import type { Dialect } from './dialect/dialect.js';
@@ -17,7 +18,7 @@ import { systemProcesses } from './runtime/process-table.js';
 import { systemRandomness } from './runtime/randomness.js';
 import { Sightings } from './runtime/sightings.js';
 import { turnstileOf } from './runtime/turnstile.js';
-import { checkObject, checkSettings, type RawOptions } from './settings.js';
+import { checkSettings, type RawOptions } from './settings.js';
 import type { TableOf } from './shape.js';
 import { effectStatements } from './sql/effect-statements.js';
 import { jobStatements } from './sql/job-statements.js';

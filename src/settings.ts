@@ -1,4 +1,5 @@
 import type { Settings } from './context.js';
+import { checkIdType, checkObject, checkOneOf } from './core/check.js';
 import { checkText, type IdType } from './core/id.js';
 import { shown } from './core/shown.js';
 import { checkStages, type StageMap } from './core/stages.js';
@@ -33,20 +34,6 @@ export interface RawOptions {
   readonly timeFormat?: TimeFormat;
 }
 
-/** Refuses a value that is not one of a closed list. */
-export function checkOneOf<T extends string>(name: string, value: unknown, allowed: readonly T[]): asserts value is T {
-  if (!allowed.includes(value as T)) {
-    throw new RangeError(`${name} must be one of ${allowed.map(shown).join(', ')}, got ${shown(value)}`);
-  }
-}
-
-/** Refuses an option that is not an object. */
-export function checkObject(name: string, value: unknown): asserts value is object {
-  if (typeof value !== 'object' || value === null)
-    throw new TypeError(`${name} must be an object, got ${shown(value)}`);
-}
-
-const ID_TYPES: readonly IdType[] = ['integer', 'bigint', 'text'];
 const TIME_FORMATS: readonly TimeFormat[] = ['sqlite-text', 'iso', 'epoch-ms', 'native'];
 
 /** Checks the options, and puts every default in its place; a violated relation names both values. */
@@ -63,8 +50,8 @@ export function checkSettings(
   const { table = 'transition_lease', schema, taskIdType = 'integer', runIdType = 'integer' } = lease;
   checkOwnName('lease.table', table);
   if (schema !== undefined) checkOwnName('lease.schema', schema);
-  checkOneOf('lease.taskIdType', taskIdType, ID_TYPES);
-  checkOneOf('lease.runIdType', runIdType, ID_TYPES);
+  checkIdType('lease.taskIdType', taskIdType);
+  checkIdType('lease.runIdType', runIdType);
   const format = timeFormat ?? dialect.timeFormat;
   checkOneOf('timeFormat', format, TIME_FORMATS);
   const { ttlMs = DEFAULT_TIMING.ttlMs, renewEveryMs = DEFAULT_TIMING.renewEveryMs } = lease;

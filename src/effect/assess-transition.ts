@@ -1,5 +1,6 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
+import { checkFunction } from '../core/check.js';
 import { decideEffect, decideTransition, type EffectDecision, type EffectRecord, stateOf } from '../core/effect.js';
 import { type Json, readResult } from '../core/effect-result.js';
 import type { StoreFailure } from '../core/failure.js';
@@ -12,7 +13,7 @@ import type { EffectStatements } from '../sql/effect-statements.js';
 import { execute } from '../sql/execute.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { askProbe } from './ask-probe.js';
-import { type AnyProbe, checkFunction, checkRequest, journalOf, type Probe } from './effect-request.js';
+import { type AnyProbe, checkRequest, journalOf, type Probe } from './effect-request.js';
 
 /** Your probes, by the effects that they ask about. */
 export type Probes<S extends Shape = Shape> = { readonly [effect: string]: Probe<S> };

@@ -1,4 +1,5 @@
 import type { Context } from '../context.js';
+import { checkFunction } from '../core/check.js';
 import { checkDuration } from '../core/duration.js';
 import type { Json } from '../core/effect-result.js';
 import { checkText, type IdValue } from '../core/id.js';
@@ -105,11 +106,6 @@ export function checkEffect(context: Context, lease: Lease, request: RawEffect):
   const { needsMs = Math.floor(grantedMs / 3) } = request;
   checkDuration('needsMs', needsMs, 0, grantedMs);
   return { lease, taskId: lease.taskId, effect, key, probe, apply, needsMs };
-}
-
-/** Refuses what cannot be called. */
-export function checkFunction(name: string, value: unknown): asserts value is (input: unknown) => unknown {
-  if (typeof value !== 'function') throw new TypeError(`${name} must be a function, got ${shown(value)}`);
 }
 
 /** Refuses a request that is no object. */

@@ -1,9 +1,9 @@
+import { checkIdType } from '../core/check.js';
 import { checkText } from '../core/id.js';
 import { shown } from '../core/shown.js';
 import type { JobSettings } from '../sql/job-columns.js';
 import type { JobsOption } from './jobs-option.js';
 
-const ID_TYPES: readonly unknown[] = ['integer', 'bigint', 'text'];
 const DEMANDED = ['id', 'taskId', 'status', 'runId', 'pid', 'startedAt'] as const;
 const OPTIONAL = ['finishedAt', 'availableAt', 'host', 'pidStart'] as const;
 const STATUSES = ['queued', 'running', 'failed'] as const;
@@ -19,9 +19,7 @@ export function checkJobs(jobs: JobsOption): JobSettings {
   if (!Array.isArray(alsoClear)) throw new TypeError(`jobs.alsoClear must be an array, got ${shown(alsoClear)}`);
   checkColumns(jobs, alsoClear);
   checkStatuses(statuses);
-  if (!ID_TYPES.includes(idType)) {
-    throw new RangeError(`jobs.idType must be one of "integer", "bigint", "text", got ${shown(idType)}`);
-  }
+  checkIdType('jobs.idType', idType);
   if (typeof singleHost !== 'boolean') {
     throw new TypeError(`jobs.singleHost must be a boolean, got ${shown(singleHost)}`);
   }

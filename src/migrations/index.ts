@@ -1,9 +1,10 @@
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
+import { checkIdType, checkObject } from '../core/check.js';
 import type { IdType } from '../core/id.js';
 import { resolveDialect } from '../dialect/infer.js';
 import type { TableShape } from '../dialect/table-shape.js';
 import { createTable } from '../sql/schema-statements.js';
-import { checkOwnName, effectTable, leaseTable, tableName } from '../sql/tables.js';
+import { checkOwnName, effectTable as effectShape, leaseTable as leaseShape, tableName } from '../sql/tables.js';
 
 /** A migration as Kysely's `Migrator` takes it. */
 export interface OwnershipMigration {
@@ -41,10 +42,13 @@ export interface LeaseMigrationOptions {
  * ```
  */
 export function createLeaseTable(options: LeaseMigrationOptions = {}): OwnershipMigration {
+  checkObject('options', options);
   const { table = 'transition_lease', schema, taskIdType = 'integer', runIdType = 'integer' } = options;
   checkOwnName('table', table);
   if (schema !== undefined) checkOwnName('schema', schema);
-  return tableMigration(schema, table, leaseTable(column(taskIdType), column(runIdType)));
+  checkIdType('taskIdType', taskIdType);
+  checkIdType('runIdType', runIdType);
+  return tableMigration(schema, table, leaseShape(column(taskIdType), column(runIdType)));
 }
 
 /** Where the journal of effects goes; the same values as in the options `effects` and `lease` of your ownership. */
@@ -71,11 +75,19 @@ export interface EffectMigrationOptions {
  * ```
  */
 export function createEffectTable(options: EffectMigrationOptions = {}): OwnershipMigration {
+  checkObject('options', options);
   const { table = 'transition_effect', schema, taskIdType = 'integer' } = options;
   checkOwnName('table', table);
   if (schema !== undefined) checkOwnName('schema', schema);
-  return tableMigration(schema, table, effectTable(column(taskIdType)));
+  checkIdType('taskIdType', taskIdType);
+  return tableMigration(schema, table, effectShape(column(taskIdType)));
 }
+
+/** Creates the lease table of an ownership that has no option `lease`, or only times in it. */
+export const leaseTable: OwnershipMigration = createLeaseTable();
+
+/** Creates the journal of effects of an ownership that has the option `effects: {}` and no option `lease`, or only times in it. */
+export const effectTable: OwnershipMigration = createEffectTable();
 
 function column(type: IdType): 'text' | 'integer' {
   return type === 'text' ? 'text' : 'integer';

@@ -1,6 +1,6 @@
 import { Migrator } from 'kysely';
 import { acquireLease, createTransitionOwnership, ensureSchema, releaseLease } from 'transition-ownership';
-import { createLeaseTable } from 'transition-ownership/migrations';
+import { createEffectTable, createLeaseTable, effectTable, leaseTable } from 'transition-ownership/migrations';
 import { expect, test } from 'vitest';
 import { TestFile } from '../rig/file.js';
 import { ok } from '../rig/proofs.js';
@@ -78,3 +78,44 @@ test.each(['x"; drop table job; --', '', 'a.b', 'a b', '1a', 'é', 'x'.repeat(64
     expect(() => createLeaseTable({ schema: table })).toThrow('schema must be a letter or underscore');
   },
 );
+
+test('leaseTable and effectTable are the migrations of an ownership with the default tables', async () => {
+  await using file = new TestFile<Tables>();
+  const migrator = new Migrator({
+    db: file.db,
+    provider: { getMigrations: async () => ({ '001_leases': leaseTable, '002_effects': effectTable }) },
+  });
+  expect((await migrator.migrateToLatest()).error).toBeUndefined();
+  expect(await ok(ensureSchema(createTransitionOwnership({ db: file.db, tasks, effects: {} })))).toBe('unchanged');
+  await migrator.migrateDown();
+  expect((await migrator.migrateDown()).error).toBeUndefined();
+  const left = "select name from sqlite_master where name in ('transition_lease', 'transition_effect')";
+  expect(await file.read(left)).toEqual([]);
+});
+
+test.each([
+  ['options that are none', () => createLeaseTable(null as never), TypeError, 'options must be an object, got null'],
+  ['options that are text', () => createEffectTable('x' as never), TypeError, 'options must be an object, got "x"'],
+  [
+    'a kind of id that there is not',
+    () => createLeaseTable({ taskIdType: 'uuid' as never }),
+    RangeError,
+    'taskIdType must be one of "integer", "bigint", "text", got "uuid"',
+  ],
+  [
+    'a kind of run id that there is not',
+    () => createLeaseTable({ runIdType: 'uuid' as never }),
+    RangeError,
+    'runIdType must be one of "integer", "bigint", "text", got "uuid"',
+  ],
+  [
+    'a kind of id that the journal does not know',
+    () => createEffectTable({ taskIdType: 7 as never }),
+    RangeError,
+    'taskIdType must be one of "integer", "bigint", "text", got 7',
+  ],
+  ['a name that is none', () => createLeaseTable({ table: 'a b' }), RangeError, 'table'],
+])('migrations refuse %s, before any statement', (_, make, kind, message) => {
+  expect(make).toThrow(kind);
+  expect(make).toThrow(message);
+});
