@@ -3,6 +3,7 @@ import type { Kind } from './arguments.js';
 import { type Diagnosis, explainDeadRun, explainEffect, explainImpossible, explainLease } from './explain.js';
 import { answered, Failed, Misshapen } from './failed.js';
 import type { Mapping, Ownership, Part } from './mapping.js';
+import { isThere } from './parts.js';
 import { foresee } from './recover.js';
 import type { Report } from './report.js';
 import { readLeases, wantsAttention } from './status.js';
@@ -19,7 +20,7 @@ export interface Patient {
 
 /** Explains whatever is wrong, part by part: one that cannot be looked at hides no other. Changes nothing. */
 export async function doctor(patient: Patient): Promise<Report> {
-  const { kind, mapping } = patient;
+  const { kind } = patient;
   const found: Diagnosis[] = [];
   const failures = new Set<string>();
   for (const look of [leases, settings, queuedJobs, runningJobs, effects]) {
@@ -31,8 +32,6 @@ export async function doctor(patient: Patient): Promise<Report> {
       failures.add(error.message);
     }
   }
-  if (mapping.jobs === undefined)
-    found.push(advice('no-jobs', 'No jobs were looked at: --config says where they are.'));
   if (kind === 'sqlite') found.push(advice('settings-of-this-connection', CONNECTION));
   const findings = found.sort((one, other) => SEVERITIES.indexOf(one.severity) - SEVERITIES.indexOf(other.severity));
   const wrong = findings.filter(({ severity }) => severity !== 'advice').length;
@@ -65,27 +64,26 @@ const leases: Look = async ({ over }) => {
   return leases.filter(wantsAttention).map(explainLease);
 };
 
+const queuedJobs: Look = async (patient) => {
+  if (!(await hasJobs(patient))) return [advice('no-jobs', 'No jobs were looked at: --config says where they are.')];
+  return answered(await findImpossibleQueued(patient.over(['jobs'])), JOBS).map(explainImpossible);
+};
+
+const runningJobs: Look = async (patient) => {
+  if (!(await hasJobs(patient))) return [];
+  return (await foresee(patient.over(['jobs']), JOBS)).jobs.requeued.map(explainDeadRun);
+};
+
+async function hasJobs({ over, mapping, mapped }: Patient): Promise<boolean> {
+  return mapping.jobs !== undefined && (mapped || (await isThere('jobs', over)));
+}
+
 const JOBS = 'The jobs cannot be read';
-
-const queuedJobs: Look = async ({ over, mapping }) => {
-  if (mapping.jobs === undefined) return [];
-  return answered(await findImpossibleQueued(over(['jobs'])), JOBS).map(explainImpossible);
-};
-
-const runningJobs: Look = async ({ over, mapping }) => {
-  if (mapping.jobs === undefined) return [];
-  return (await foresee(over(['jobs']), JOBS)).jobs.requeued.map(explainDeadRun);
-};
 
 const effects: Look = async ({ over, mapping, mapped }) => {
   if (mapping.effects === undefined) return [];
-  try {
-    const { transitions } = await foresee(over(['effects']), 'The effects cannot be read');
-    return transitions.flatMap(({ taskId, effects }) => effects.map((effect) => explainEffect(taskId, effect)));
-  } catch (error) {
-    // Nobody said that there is a journal.
-    if (!mapped && error instanceof Failed)
-      return [advice('no-effects', 'No effects were looked at: no journal of effects can be read.')];
-    throw error;
-  }
+  if (!mapped && !(await isThere('effects', over)))
+    return [advice('no-effects', 'No effects were looked at: no journal of effects can be read.')];
+  const { transitions } = await foresee(over(['effects']), 'The effects cannot be read');
+  return transitions.flatMap(({ taskId, effects }) => effects.map((effect) => explainEffect(taskId, effect)));
 };

@@ -42,9 +42,24 @@ const DEFAULTS = {
   liveness: 'process-and-heartbeat',
 } as const;
 
-/** Reads the mapping of an order: without a file the library's own tables under their usual names, and no jobs. */
+/** What is looked for where no file says what there is. */
+const USUAL = {
+  effects: {},
+  jobs: {
+    table: 'jobs',
+    id: 'id',
+    taskId: 'task_id',
+    status: 'status',
+    runId: 'run_id',
+    pid: 'pid',
+    startedAt: 'started_at',
+    statuses: { queued: 'queued', running: 'running', failed: 'failed' },
+  },
+} as const;
+
+/** Reads the mapping of an order: without a file all tables under their usual names, those that there are. */
 export function readMapping({ config, thisHost }: Order): Mapping {
-  if (config === undefined) return { ...DEFAULTS, effects: {} };
+  if (config === undefined) return { ...DEFAULTS, ...USUAL, jobs: { ...USUAL.jobs, singleHost: thisHost } };
   const { jobs, ...mapping }: Mapping = { ...DEFAULTS, ...parsed(config) };
   const said = Object.keys(mapping).find((name) => !OPTIONS.includes(name));
   if (said !== undefined) throw new Failed(`${config}: there is no option ${JSON.stringify(said)}.`);

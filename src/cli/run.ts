@@ -4,6 +4,7 @@ import { doctor } from './doctor.js';
 import { Failed, Misused } from './failed.js';
 import { HELP } from './help.js';
 import { ownershipOver, type Part, readMapping } from './mapping.js';
+import { partsOf } from './parts.js';
 import { recover } from './recover.js';
 import { release } from './release.js';
 import type { Code, Report } from './report.js';
@@ -33,9 +34,6 @@ export async function run(line: readonly string[]): Promise<Code> {
 async function obey(order: Order): Promise<Code> {
   const { command, dryRun, thisHost, config } = order;
   const mapping = readMapping(order);
-  if (config === undefined && (command === 'sanitize' || command === 'recover')) {
-    throw new Misused(`${command} needs --config: how your tables are called is not guessed where rows are changed.`);
-  }
   if (command === 'sanitize' && mapping.jobs === undefined) throw new Failed(`${String(config)} has no jobs.`);
   const writing = command === 'release' || ((command === 'sanitize' || command === 'recover') && !dryRun);
   const db = await openDatabase(order, writing);
@@ -62,7 +60,7 @@ async function obey(order: Order): Promise<Code> {
       case 'sanitize':
         return tell(order, await sanitize(over(['jobs']), dryRun));
       case 'recover':
-        return tell(order, await recover(over(['jobs', 'effects']), dryRun, thisHost));
+        return tell(order, await recover(over(await partsOf(config !== undefined, over)), dryRun, thisHost));
     }
   } finally {
     await db.destroy();

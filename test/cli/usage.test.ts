@@ -22,14 +22,6 @@ describe('a command line', () => {
     [['status', '--sqlite', file, '--dry-run'], 'status has no option --dry-run.'],
     [['recover', '--sqlite', file, '--all'], "Unknown option '--all'."],
     [
-      ['recover', '--sqlite', file],
-      'recover needs --config: how your tables are called is not guessed where rows are changed.',
-    ],
-    [
-      ['sanitize', '--sqlite', file],
-      'sanitize needs --config: how your tables are called is not guessed where rows are changed.',
-    ],
-    [
       ['release', '--sqlite', file, '--task', '-5'],
       "Option '--task' argument is ambiguous. Did you forget to specify the option argument for '--task'? To specify an option argument starting with a dash use '--task=-XYZ'.",
     ],
@@ -96,6 +88,44 @@ test.each([
   const { code, stderr } = await begin(['status', option, database], project.folder).ended;
   expect(stderr).toBe(`transition-ownership: ${option} needs the package ${name}: npm install ${name}.\n`);
   expect(code).toBe(2);
+});
+
+describe('no configuration', () => {
+  let place: Place;
+  beforeEach(async () => {
+    place = await kinds.sqlite.open();
+    const own = createTransitionOwnership({ db: place.db, tasks: mapping.tasks });
+    (await ensureSchema(own))._unsafeUnwrap();
+  });
+  afterEach(() => place[Symbol.asyncDispose]());
+
+  const impossible = { id: 4, task_id: 1, status: 'queued', run_id: 7, pid: 99, started_at: null, finished_at: null };
+
+  test('means the jobs that are found under their usual names', async () => {
+    await place.db.insertInto('jobs').values(impossible).execute();
+    const found = { findings: [{ code: 'impossible-queued' }, { code: 'no-effects' }, {}] };
+    expect(await asked('doctor', ...place.database)).toMatchObject({ code: 1, document: found });
+    const wouldBe = { dryRun: true, sanitized: { found: 1 }, transitions: [] };
+    expect(await asked('recover', ...place.database, '--dry-run')).toMatchObject({ code: 1, document: wouldBe });
+    const cleared = { found: 1, sanitized: [{ jobId: 4, taskId: 1, runId: 7, pid: 99 }] };
+    expect(await asked('sanitize', ...place.database)).toMatchObject({ code: 0, document: cleared });
+    expect(await place.db.selectFrom('jobs').selectAll().execute()).toEqual([
+      { ...impossible, run_id: null, pid: null },
+    ]);
+  });
+
+  test('means no jobs where none are found: doctor and recover go on, sanitize fails and says how to name them', async () => {
+    await place.db.schema.dropTable('jobs').execute();
+    const found = { findings: [{ code: 'no-jobs' }, { code: 'no-effects' }, {}] };
+    expect(await asked('doctor', ...place.database)).toMatchObject({ code: 0, document: found });
+    const nothing = { jobs: null, sanitized: null, reclaimed: [] };
+    expect(await asked('recover', ...place.database)).toMatchObject({ code: 0, document: nothing });
+    const { code, stderr } = await tool('sanitize', ...place.database);
+    expect(stderr).toMatch(
+      /^transition-ownership: The queued jobs cannot be read: no such table: jobs\..* --config\.\n$/,
+    );
+    expect(code).toBe(2);
+  });
 });
 
 describe('a configuration', () => {
