@@ -10,6 +10,7 @@ import { closer } from './lease/close.js';
 import { RenewalKeeper } from './lease/keeper.js';
 import type { IdColumn, MovesOf, OwnershipOptions, ShapeOf, StageColumn } from './options.js';
 import type { Ports } from './port/ports.js';
+import { checkPorts } from './runtime/check-ports.js';
 import { systemClock } from './runtime/clock.js';
 import type { LeaseSignal } from './runtime/lease-signal.js';
 import { type Listener, Observer } from './runtime/observer.js';
@@ -105,17 +106,13 @@ function compose(options: Untyped): Context {
   const database = bare(db);
   const dialect = resolveDialect(options.dialect, database);
   const settings = checkSettings(options, dialect);
-  const ports: Ports = Object.freeze({
-    clock: options.clock ?? systemClock,
-    identity: options.identity ?? processIdentity(),
-    processes: options.processes ?? systemProcesses,
-    registry: options.registry ?? processClaims(),
-    randomness: options.randomness ?? systemRandomness,
-  });
+  const { clock = systemClock, identity = processIdentity(), processes = systemProcesses, mode = 'on' } = options;
+  const { registry = processClaims(), randomness = systemRandomness } = options;
+  const ports: Ports = Object.freeze({ clock, identity, processes, registry, randomness });
+  checkPorts(ports);
   if (options.onEvent !== undefined && typeof options.onEvent !== 'function')
     throw new TypeError(`onEvent must be a function, got ${shown(options.onEvent)}`);
   const observer = new Observer(options.onEvent);
-  const { clock, randomness } = ports;
   const session = sessionOn({ dialect, clock, randomness, observer }, db as CallersHandle);
   const { taskIdType, runIdType, timeFormat, leaseTable, effectTable, jobs } = settings;
   const lease = tableName(leaseTable.schema, leaseTable.table);
@@ -151,7 +148,7 @@ function compose(options: Untyped): Context {
         lease,
         taskIdType,
       }),
-    mode: readMode(options.mode ?? 'on'),
+    mode: readMode(mode),
     covers: readScope(options.scope),
     registryKey: (claim: string) => `${leaseTable.schema ?? ''}.${leaseTable.table}/${claim}`,
   });

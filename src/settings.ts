@@ -4,7 +4,7 @@ import { checkText, type IdType } from './core/id.js';
 import { shown } from './core/shown.js';
 import { checkStages, type StageMap } from './core/stages.js';
 import { checkTiming, DEFAULT_TIMING } from './core/timing.js';
-import { type Liveness, processAndHeartbeat } from './core/verdict.js';
+import { checkLiveness, type Liveness, processAndHeartbeat } from './core/verdict.js';
 import type { Dialect, TimeFormat } from './dialect/dialect.js';
 import { checkJobs } from './job/check-jobs-option.js';
 import type { JobsOption } from './job/jobs-option.js';
@@ -52,15 +52,13 @@ export function checkSettings(
   if (schema !== undefined) checkOwnName('lease.schema', schema);
   checkIdType('lease.taskIdType', taskIdType);
   checkIdType('lease.runIdType', runIdType);
-  const format = timeFormat ?? dialect.timeFormat;
+  const format = timeFormat === undefined ? dialect.timeFormat : timeFormat;
   checkOneOf('timeFormat', format, TIME_FORMATS);
   const { ttlMs = DEFAULT_TIMING.ttlMs, renewEveryMs = DEFAULT_TIMING.renewEveryMs } = lease;
   const { maxHoldMs = DEFAULT_TIMING.maxHoldMs } = lease;
   const timing = Object.freeze({ ttlMs, renewEveryMs, maxHoldMs });
   checkTiming(timing);
-  if (liveness !== undefined && typeof (liveness as Partial<Liveness> | null)?.judge !== 'function') {
-    throw new TypeError(`liveness must have a function judge, got ${shown(liveness)}`);
-  }
+  if (liveness !== undefined) checkLiveness(liveness);
   const leaseTable = Object.freeze({ schema, table });
   const effectTable = effects === undefined ? undefined : checkEffects(effects, leaseTable);
   const checkedJobs = jobs === undefined ? undefined : checkJobs(jobs);

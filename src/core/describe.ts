@@ -1,6 +1,7 @@
+import { checkObject } from './check.js';
 import { nameHolder } from './fail.js';
 import type { Failure } from './failure.js';
-import { assertNever } from './invariant.js';
+import { shown } from './shown.js';
 
 /**
  * A failure as a paragraph for people: what happened, what is known, what to do.
@@ -14,6 +15,7 @@ import { assertNever } from './invariant.js';
  * ```
  */
 export function describeFailure(failure: Failure): string {
+  checkFailure(failure);
   return `${failure.message} ${advice(failure)}`;
 }
 
@@ -50,7 +52,21 @@ function advice(failure: Failure): string {
         ? 'The same call may succeed later.'
         : 'Trying again will not help before the cause, in `cause`, is mended.';
     default:
-      return assertNever(failure);
+      return unknown(failure);
+  }
+}
+
+/** Every type has its advice, or this does not compile; a caller without types may bring any other. */
+function unknown(failure: never): never {
+  const { type } = failure as Failure;
+  throw new TypeError(`failure must be one of this library’s, got the type ${shown(type)}`);
+}
+
+function checkFailure(failure: unknown): void {
+  checkObject('failure', failure);
+  for (const part of ['type', 'message'] as const) {
+    const value: unknown = Reflect.get(failure, part);
+    if (typeof value !== 'string') throw new TypeError(`failure.${part} must be a string, got ${shown(value)}`);
   }
 }
 
@@ -62,6 +78,7 @@ export interface FailureError extends Error {
 
 /** Makes a real `Error` of a failure: its `name` is the type and its `cause` the failure's own cause. */
 export function toError(failure: Failure): FailureError {
+  checkFailure(failure);
   const cause = 'cause' in failure ? { cause: failure.cause } : undefined;
   const error = Object.assign(new Error(failure.message, cause), { failure });
   error.name = failure.type;

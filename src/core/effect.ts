@@ -1,5 +1,7 @@
+import { checkOneOf } from './check.js';
 import type { IdValue } from './id.js';
 import { invariant } from './invariant.js';
+import { shown } from './shown.js';
 
 /** What is known of an effect: never started as far as the journal knows, started with its end unknown, or applied. */
 export type EffectState = 'never-started' | 'started' | 'applied';
@@ -44,6 +46,9 @@ const DECISIONS: Readonly<Record<Exclude<EffectState, 'applied'>, Readonly<Recor
   started: { applied: 'converge', 'not-applied': 'redrive', unknown: 'hold', absent: 'hold' },
 };
 
+const STATES: readonly EffectState[] = ['never-started', 'started', 'applied'];
+const EVIDENCE: readonly EffectEvidence[] = ['applied', 'not-applied', 'unknown', 'absent'];
+
 /**
  * Decides about one effect: pure, the one truth table that running, assessing and recovering share.
  *
@@ -58,6 +63,8 @@ const DECISIONS: Readonly<Record<Exclude<EffectState, 'applied'>, Readonly<Recor
  * | never started | cannot tell | hold |
  */
 export function decideEffect(state: EffectState, evidence: EffectEvidence): EffectDecision {
+  checkOneOf('state', state, STATES);
+  checkOneOf('evidence', evidence, EVIDENCE);
   return state === 'applied' ? 'converge' : DECISIONS[state][evidence];
 }
 
@@ -66,6 +73,7 @@ export function decideEffect(state: EffectState, evidence: EffectEvidence): Effe
  * must be done drives it again, else all are done; a transition without effects was never started.
  */
 export function decideTransition(decisions: readonly EffectDecision[]): EffectDecision {
+  if (!Array.isArray(decisions)) throw new TypeError(`decisions must be an array, got ${shown(decisions)}`);
   if (decisions.includes('hold')) return 'hold';
   return decisions.length === 0 || decisions.includes('redrive') ? 'redrive' : 'converge';
 }

@@ -4,8 +4,3 @@ import { shown } from './shown.js';
 export function invariant(holds: boolean, what: string): asserts holds {
   if (!holds) throw new Error(`Broken invariant: ${what}`);
 }
-
-/** The branch that a closed union never reaches. */
-export function assertNever(value: never): never {
-  throw new Error(`Broken invariant: no branch for ${shown(value)}`);
-}

@@ -1,3 +1,4 @@
+import { checkObject } from './check.js';
 import type { JobProcess } from './job-process.js';
 
 /** The bounds of a reaper. */
@@ -66,6 +67,8 @@ export type RunningAssessment =
  * ```
  */
 export function assessRunningJob(evidence: RunningEvidence, limits: ReapLimits): RunningAssessment {
+  checkObject('evidence', evidence);
+  checkObject('limits', limits);
   const { pid, process, deadTicks, deadForMs, runningForMs, lease } = evidence;
   if (runningForMs > limits.maxRunningMs) return { state: 'reap', tier: 3, reason: 'running-too-long' };
   if (pid === null) return { state: 'starting', tier: null, reason: 'no-pid' };

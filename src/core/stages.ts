@@ -1,3 +1,4 @@
+import { checkObject } from './check.js';
 import { checkText } from './id.js';
 import { shown } from './shown.js';
 
@@ -34,8 +35,7 @@ export function defineStages<const M extends Readonly<Record<string, readonly (k
 
 /** Refuses a map with a move to a stage that it does not name. */
 export function checkStages(name: string, stages: unknown): asserts stages is StageMap {
-  if (typeof stages !== 'object' || stages === null)
-    throw new TypeError(`${name} must be an object, got ${shown(stages)}`);
+  checkObject(name, stages);
   for (const [from, nexts] of Object.entries(stages)) {
     checkText('a stage', from);
     if (!Array.isArray(nexts))

@@ -1,5 +1,7 @@
+import { checkObject } from './check.js';
 import type { Holder } from './holder.js';
 import type { ProcessIdentity, ProcessSighting } from './process.js';
+import { shown } from './shown.js';
 
 /** Is the owner of a lease alive? `unknown` is not `dead`, but expiry ends everything. */
 export type Verdict = 'live' | 'dead' | 'unknown';
@@ -78,6 +80,9 @@ const UNREADABLE = judged('unknown', 'unreadable');
  * | anything else, a judge that throws included | live, `unexpired`; unknown where even the expiry cannot be read |
  */
 export function judge(holder: Holder, observation: Observation, liveness: Liveness): Judgement {
+  checkObject('holder', holder);
+  checkObject('observation', observation);
+  checkLiveness(liveness);
   const { nowMs } = observation;
   const { expiresAtMs, deadlineAtMs, ttlMs } = holder;
   if (deadlineAtMs !== null && nowMs >= deadlineAtMs) return OVER_BUDGET;
@@ -86,6 +91,13 @@ export function judge(holder: Holder, observation: Observation, liveness: Livene
   if (expiresAtMs - nowMs > ttlMs) return observation.unchangedForMs >= ttlMs ? EXPIRED : CLOCK_SET_BACK;
   if (observation.registered === 'provisional') return UNEXPIRED;
   return ask(liveness, holder, observation);
+}
+
+/** Refuses a judge that cannot be asked. */
+export function checkLiveness(liveness: unknown): asserts liveness is Liveness {
+  if (typeof (liveness as Partial<Liveness> | null | undefined)?.judge !== 'function') {
+    throw new TypeError(`liveness must have a function judge, got ${shown(liveness)}`);
+  }
 }
 
 const VERDICTS: readonly unknown[] = ['live', 'dead', 'unknown'] satisfies readonly Verdict[];

@@ -27,7 +27,11 @@ const SPELLINGS: Readonly<Record<string, DialectName>> = Object.freeze({
  * placeholder, never by class names, which bundlers change and copies of a package double.
  */
 export function resolveDialect(option: DialectName | Dialect | undefined, database: QueryExecutorProvider): Dialect {
-  if (typeof option === 'object') return option;
+  if (typeof option === 'object' && option !== null) {
+    const lacking = Object.keys(sqliteDialect).find((member) => !(member in option));
+    if (lacking !== undefined) throw new TypeError(`dialect must be a whole Dialect: it has no ${lacking}`);
+    return option;
+  }
   if (option !== undefined) {
     if (Object.hasOwn(DIALECTS, option)) return DIALECTS[option];
     throw new RangeError(`dialect must be "sqlite", "postgres", "mysql" or a Dialect, got ${shown(option)}`);

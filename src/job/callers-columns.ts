@@ -1,10 +1,11 @@
+import { checkObject } from '../core/check.js';
 import { shown } from '../core/shown.js';
 import { assigned, type Columns, isExpression, matched, type OrderTerm, type Part } from '../sql/callers-parts.js';
 import { type JobSettings, runColumns } from '../sql/job-columns.js';
 
 /** Refuses columns to set that are no object, have no value, or are the library's to write. */
 export function checkSet(set: unknown, written: readonly string[]): Part {
-  if (typeof set !== 'object' || set === null) throw new TypeError(`set must be an object, got ${shown(set)}`);
+  checkObject('set', set);
   for (const [column, value] of Object.entries(set)) {
     if (value === undefined) throw new TypeError(`set.${column} is undefined: leave it out, or write null`);
     if (written.includes(column)) {

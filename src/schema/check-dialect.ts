@@ -1,5 +1,6 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
+import { checkObject } from '../core/check.js';
 import type { StoreFailure } from '../core/failure.js';
 import { type Finding, finding } from '../core/finding.js';
 import type { IdValue } from '../core/id.js';
@@ -63,6 +64,7 @@ export function checkDialect<S extends Shape>(
   if (context.session.inTransaction) {
     throw new TypeError('checkDialect needs the ownership itself, not one made by using(trx)');
   }
+  checkObject('options', options);
   const { settingsOnly = false } = options;
   if (typeof settingsOnly !== 'boolean') {
     throw new TypeError(`settingsOnly must be a boolean, got ${shown(settingsOnly)}`);

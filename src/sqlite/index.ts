@@ -38,6 +38,11 @@ const PAUSE_MS = 10;
  * ```
  */
 export function openSqlite(file: string, options: OpenSqliteOptions = {}): SqliteDialect {
+  if (typeof file !== 'string') throw new TypeError(`file must be a string, got ${String(file)}`);
+  if (file === '') throw new RangeError('file must not be empty');
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError(`options must be an object, got ${String(options)}`);
+  }
   const { synchronous = 'full', busyTimeoutMs = 100 } = options;
   if (synchronous !== 'full' && synchronous !== 'normal') {
     throw new RangeError(`synchronous must be "full" or "normal", got ${String(synchronous)}`);

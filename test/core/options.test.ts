@@ -14,6 +14,7 @@ import {
   acquireLeases,
   type CallersHandle,
   type CloseOptions,
+  checkDialect,
   createTransitionOwnership,
   forceReleaseLease,
   inspectLease,
@@ -566,6 +567,20 @@ describe('a verb refuses before any statement, and changes nothing:', () => {
       [own, { ...move, set: { updated_at: () => 'now' } }],
       TypeError,
       'set.updated_at must be a value, got a function',
+    ],
+    [
+      'a check with options that are none',
+      verb(checkDialect),
+      [own, null],
+      TypeError,
+      'options must be an object, got null',
+    ],
+    [
+      'a check with options that are text',
+      verb(checkDialect),
+      [own, 'x'],
+      TypeError,
+      'options must be an object, got "x"',
     ],
     ['options that are none', verb(reclaimStaleLeases), [own, null], TypeError, 'options must be an object, got null'],
     [

@@ -124,6 +124,7 @@ describe('a verb on jobs', () => {
     ['claimNextJob', 'of an order without column', { orderBy: {} }, /orderBy\.column must be a string/],
     ['claimNextJob', 'of a direction', { orderBy: { column: 'id', direction: 'up' } }, /"asc" or "desc", got "up"/],
     ['claimNextJob', 'of a set', { set: 7 }, /set must be an object, got 7/],
+    ['claimNextJob', 'of a set that is a list', { set: ['worker'] }, /set must be an object, got an array/],
     ['claimNextJob', 'of an undefined set', { set: { kind: undefined } }, /set\.kind is undefined/],
     ['claimNextJob', 'of a status', { set: { status: 'done' } }, /set must not have the column "status"/],
     ['claimNextJob', 'of a start', { set: { started_at: 'x' } }, /set must not have the column "started_at"/],

@@ -76,6 +76,16 @@ describe('openSqlite', () => {
     expect(() => new BetterSqlite3(file, { fileMustExist: true })).toThrow('unable to open database file');
   });
 
+  test.each<[name: string, given: readonly unknown[], error: Error]>([
+    ['no file', [], new TypeError('file must be a string, got undefined')],
+    ['a file that is no name', [7], new TypeError('file must be a string, got 7')],
+    ['an empty name, which would be a file that is gone at the end', [''], new RangeError('file must not be empty')],
+    ['options that are null', [':memory:', null], new TypeError('options must be an object, got null')],
+    ['options that are text', [':memory:', 'full'], new TypeError('options must be an object, got full')],
+  ])('openSqlite refuses %s', (_, given, error) => {
+    expect(() => (openSqlite as (...given: unknown[]) => unknown)(...given)).toThrow(error);
+  });
+
   test('throws what the driver throws when the file cannot be opened', () => {
     expect(() => openSqlite(join(folder, 'nowhere', 'file.sqlite'))).toThrow('directory does not exist');
   });
