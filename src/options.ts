@@ -22,27 +22,27 @@ export interface TasksOption<DB, T extends TableOf<DB>, Id extends string, Stage
   /** Its stage column. */
   readonly stage: Stage;
   /** A column that every stage write stamps. */
-  readonly updatedAt?: ColumnOf<DB, T>;
+  readonly updatedAt?: ColumnOf<DB, T> | undefined;
   /** Which moves are legal, by `defineStages`. Default: all. */
-  readonly transitions?: Moves;
+  readonly transitions?: Moves | undefined;
 }
 
 /** The lease table and its times. */
 export interface LeaseOption<TaskIdType extends IdType, RunIdType extends IdType> {
   /** Its name: a letter or underscore, then letters, digits, underscores; 63 at most. Default `transition_lease`. */
-  readonly table?: string;
+  readonly table?: string | undefined;
   /** Its schema. Default: the database's own. */
   readonly schema?: string | undefined;
   /** What task ids are. Default `'integer'`: numbers up to 2^53 - 1. */
-  readonly taskIdType?: TaskIdType;
+  readonly taskIdType?: TaskIdType | undefined;
   /** What run ids are. Default `'integer'`. */
-  readonly runIdType?: RunIdType;
+  readonly runIdType?: RunIdType | undefined;
   /** Life of a lease after each renewal, in ms, from 150 to a year. Default 30,000. */
-  readonly ttlMs?: number;
+  readonly ttlMs?: number | undefined;
   /** Time between renewals, in ms, from 10 to a third of `ttlMs`. Default 10,000. */
-  readonly renewEveryMs?: number;
+  readonly renewEveryMs?: number | undefined;
   /** Hard bound of one hold, in ms, up to a year. Default 3,600,000. */
-  readonly maxHoldMs?: number;
+  readonly maxHoldMs?: number | undefined;
 }
 
 /**
@@ -54,7 +54,7 @@ export interface LeaseOption<TaskIdType extends IdType, RunIdType extends IdType
  */
 export interface EffectsOption {
   /** Its name, spelled as that of the lease table. Default `transition_effect`. */
-  readonly table?: string;
+  readonly table?: string | undefined;
   /** Its schema. Default: that of the lease table. */
   readonly schema?: string | undefined;
 }
@@ -81,35 +81,35 @@ export interface OwnershipOptions<
   /** Your Kysely. Its plugins never touch the library's statements. */
   readonly db: Kysely<DB>;
   /** The database. Default: told by how `db` compiles a placeholder. */
-  readonly dialect?: DialectName | Dialect;
+  readonly dialect?: DialectName | Dialect | undefined;
   /** Where your tasks are. */
   readonly tasks: TasksOption<DB, T, Id, Stage, Moves>;
   /** Where your jobs are, for the verbs on jobs and the reaper. Default: there are none. */
-  readonly jobs?: Jobs & JobsIn<DB, Jobs, TaskIdType, RunIdType>;
+  readonly jobs?: (Jobs & JobsIn<DB, Jobs, TaskIdType, RunIdType>) | undefined;
   /** The lease table and its times. */
-  readonly lease?: LeaseOption<TaskIdType, RunIdType>;
+  readonly lease?: LeaseOption<TaskIdType, RunIdType> | undefined;
   /** The journal of effects, for `runEffect` and recovery. Default: none, and no such table. */
-  readonly effects?: EffectsOption;
+  readonly effects?: EffectsOption | undefined;
   /** Who is alive. Default `processAndHeartbeat()`. */
-  readonly liveness?: Liveness;
+  readonly liveness?: Liveness | undefined;
   /** The kill switch, or a function that reads it at every request. Default `'on'`. */
-  readonly mode?: Mode | (() => Mode);
+  readonly mode?: Mode | (() => Mode) | undefined;
   /** Which requests the library covers; others are handled as under `'off'`. Default: all. */
-  readonly scope?: (question: ScopeQuestion<IdOf<ValueOf<DB, T, Id>, TaskIdType>>) => boolean;
+  readonly scope?: ((question: ScopeQuestion<IdOf<ValueOf<DB, T, Id>, TaskIdType>>) => boolean) | undefined;
   /** The format of your own time columns. Default: `'sqlite-text'` on SQLite, else `'native'`. */
-  readonly timeFormat?: TimeFormat;
+  readonly timeFormat?: TimeFormat | undefined;
   /** Watches; whatever it throws is swallowed. */
-  readonly onEvent?: Listener;
+  readonly onEvent?: Listener | undefined;
   /** Who this process is. For tests. */
-  readonly identity?: ProcessIdentity;
+  readonly identity?: ProcessIdentity | undefined;
   /** Local time. For tests. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Looks up pids. For tests. */
-  readonly processes?: ProcessTable;
+  readonly processes?: ProcessTable | undefined;
   /** The claims of this process. For tests. */
-  readonly registry?: ClaimRegistry;
+  readonly registry?: ClaimRegistry | undefined;
   /** Chance. For tests. */
-  readonly randomness?: Randomness;
+  readonly randomness?: Randomness | undefined;
 }
 
 /** The columns that can be the id of a task. */

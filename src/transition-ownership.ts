@@ -7,7 +7,7 @@ import type { Shape } from './shape.js';
 /** How long `close` waits. */
 export interface CloseOptions {
   /** The time for handlers to end, in ms, from 0 to a year. Default 10,000. */
-  readonly deadlineMs?: number;
+  readonly deadlineMs?: number | undefined;
 }
 
 /** What `close` left behind. */

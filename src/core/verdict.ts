@@ -6,7 +6,7 @@ import { shown } from './shown.js';
 /** Is the owner of a lease alive? `unknown` is not `dead`, but expiry ends everything. */
 export type Verdict = 'live' | 'dead' | 'unknown';
 
-/** The evidence a verdict rests on. */
+/** The evidence a verdict rests on: a row of the truth table, or what a judge of your own says. */
 export type VerdictReason =
   | 'over-budget'
   | 'expired'
@@ -18,7 +18,8 @@ export type VerdictReason =
   | 'process-alive'
   | 'another-boot'
   | 'unexpired'
-  | 'unreadable';
+  | 'unreadable'
+  | (string & {});
 
 /** A verdict with its evidence. */
 export interface Judgement {

@@ -41,9 +41,10 @@ export type ProbeAnswer = 'applied' | 'not-applied' | 'unknown';
  * Asks the outside system whether an effect was applied.
  *
  * `not-applied` makes the effect happen (again): answer it only if an earlier try can no longer arrive either.
- * One that throws, or answers anything else, could not tell.
+ * One that throws, or answers anything else, could not tell. A promise may be one of any string, for the compiler
+ * takes `async () => 'applied'` for that.
  */
-export type Probe<S extends Shape = Shape> = (question: ProbeQuestion<S>) => ProbeAnswer | Promise<ProbeAnswer>;
+export type Probe<S extends Shape = Shape> = (question: ProbeQuestion<S>) => ProbeAnswer | PromiseLike<string>;
 
 /** One irreversible step. */
 export interface EffectRequest<S extends Shape = Shape, V extends Json | void = Json | void> {

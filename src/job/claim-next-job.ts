@@ -21,11 +21,11 @@ export type JobOrder<S extends ShapeWithJobs> =
 /** Which job to claim, and what to write into it. */
 export interface ClaimRequest<S extends ShapeWithJobs> {
   /** Only jobs like this: values by column (`null` is a value), or an expression. Default: any queued job. */
-  readonly where?: S['jobs']['where'];
+  readonly where?: S['jobs']['where'] | undefined;
   /** Which comes first; where databases differ over nulls, so does this. Default: the least id. */
-  readonly orderBy?: JobOrder<S> | readonly JobOrder<S>[];
+  readonly orderBy?: JobOrder<S> | readonly JobOrder<S>[] | undefined;
   /** Further columns to set, to values or to expressions of the row as it was: `attempts`, for instance. */
-  readonly set?: S['jobs']['claimSet'];
+  readonly set?: S['jobs']['claimSet'] | undefined;
 }
 
 /** A job that this call moved from queued to running; nobody's run yet. */

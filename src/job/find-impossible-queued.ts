@@ -12,7 +12,7 @@ import { impossiblePages } from './walk.js';
 /** How many to find. */
 export interface FindImpossibleOptions {
   /** The most jobs to answer, from 1 to 100,000. Default 1,000. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
 }
 
 /** Queued jobs that one statement looks at. */

@@ -40,7 +40,7 @@ export type ReapDecision<S extends ShapeWithJobs = ShapeWithJobs> =
 /** How a reaper works. */
 export interface ReaperOptions<S extends ShapeWithJobs> {
   /** Ticks in a row at which a process must be dead, from 1 to 1,000. Default 2. */
-  readonly deadTicks?: number;
+  readonly deadTicks?: number | undefined;
   /** How long a process must have been dead, so that what finalizes its job can end, in ms, from 0 to a year. */
   readonly finalizeGraceMs: number;
   /** How long a job may run, whatever its process does, in ms, up to a year; at least `lease.maxHoldMs`. */
@@ -50,11 +50,17 @@ export interface ReaperOptions<S extends ShapeWithJobs> {
    * unless it is your rhythm, starts `deadTicks` and `finalizeGraceMs` anew: this process stood still, and so
    * perhaps did the finalizer. Default: twice `finalizeGraceMs`, at least 60,000.
    */
-  readonly mostGapMs?: number;
-  /** What is done with a dead run's job, or a function that decides for each. */
-  readonly onDead: 'requeue' | 'fail' | ((job: DeadJob<S>) => ReapDecision<S> | PromiseLike<ReapDecision<S>>);
+  readonly mostGapMs?: number | undefined;
+  /**
+   * What is done with a dead run's job, or a function that decides for each. A promise may be one of any string, for
+   * the compiler takes `async () => 'requeue'` for that; an answer that is none is told by `job.reap-failed`.
+   */
+  readonly onDead:
+    | 'requeue'
+    | 'fail'
+    | ((job: DeadJob<S>) => ReapDecision<S> | PromiseLike<ReapDecision<S>> | PromiseLike<string>);
   /** Tells whether the process of a job with a pid is alive, in place of looking the pid up on this host. */
-  readonly probe?: (job: RunningJob<S>) => JobProcess | PromiseLike<JobProcess>;
+  readonly probe?: ((job: RunningJob<S>) => JobProcess | PromiseLike<string>) | undefined;
 }
 
 /** The options after their check. */

@@ -32,11 +32,11 @@ export type ResetRequest<S extends ShapeWithJobs> = ResetGuard<S> &
 /** What a job must be for a reset to touch it, and what the reset writes besides. */
 export interface ResetGuard<S extends ShapeWithJobs> {
   /** The status that it must have. Default: running. */
-  readonly from?: S['jobs']['status'];
+  readonly from?: S['jobs']['status'] | undefined;
   /** The run that it must have, as the caller saw it (`null` is a value), or `'any'`. */
   readonly expected: { readonly runId: S['runId'] | null; readonly pid: number | null } | 'any';
   /** Further columns to set, to values or to expressions of the row as it was. */
-  readonly set?: S['jobs']['requeueSet'];
+  readonly set?: S['jobs']['requeueSet'] | undefined;
 }
 
 /** What a reset did. */

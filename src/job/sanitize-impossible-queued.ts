@@ -17,9 +17,9 @@ import { impossiblePages } from './walk.js';
 /** How to sanitize. */
 export interface SanitizeOptions {
   /** True to find and report, and to change nothing. Default false. */
-  readonly dryRun?: boolean;
+  readonly dryRun?: boolean | undefined;
   /** Queued jobs that one statement looks at, from 1 to 10,000. Default 500. */
-  readonly batchSize?: number;
+  readonly batchSize?: number | undefined;
 }
 
 /** What a sanitizing pass found and did. */

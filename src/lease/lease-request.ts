@@ -15,22 +15,22 @@ export interface LeaseRequest<S extends Shape> {
   /** Who asks; two actors of one process are two contenders. At most 255 bytes. */
   readonly actor: Actor;
   /** The stage that the caller read; the fenced stage write expects it by default. */
-  readonly stage?: S['stage'];
+  readonly stage?: S['stage'] | undefined;
   /** The run in whose context this happens. */
-  readonly runId?: S['runId'] | null;
+  readonly runId?: S['runId'] | null | undefined;
   /** Whatever `scope` needs to decide, the task's repository for instance. */
   readonly context?: unknown;
   /** Life of the lease after each renewal, in ms. Default: the ownership's; at least 3 × `renewEveryMs`. */
-  readonly ttlMs?: number;
+  readonly ttlMs?: number | undefined;
   /** Hard bound of this hold, in ms. Default: the ownership's. */
-  readonly maxHoldMs?: number;
+  readonly maxHoldMs?: number | undefined;
   /** Gives up asking when it fires, and fires the signal of the lease. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /**
    * What a store in trouble means. Default `'refuse'`: no lease. `'proceed-unguarded'`: a lease without a
    * row, for reversible transitions on a hot path; `runEffect` refuses it.
    */
-  readonly ifStoreFails?: 'refuse' | 'proceed-unguarded';
+  readonly ifStoreFails?: 'refuse' | 'proceed-unguarded' | undefined;
 }
 
 /** A request after its check, with every default in its place. */

@@ -28,9 +28,9 @@ export interface ReclaimReport {
 /** Which leases to look at. */
 export interface ReclaimOptions<S extends Shape> {
   /** The most leases to look at, from 1 to 100,000. Default 1,000; of the tasks in `taskIds`, all. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Only those of these tasks. Default: all. */
-  readonly taskIds?: readonly S['taskId'][];
+  readonly taskIds?: readonly S['taskId'][] | undefined;
 }
 
 const EMPTY: ReclaimReport = Object.freeze({

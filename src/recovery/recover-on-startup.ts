@@ -27,7 +27,7 @@ export interface RecoveryRequest<S extends Shape> {
   /** Asked about effects that were started and are not known to be applied. Default: none, and they are held. */
   readonly probes?: Probes<S> | undefined;
   /** True to report what would be done, and to change nothing and tell no event. Default false. */
-  readonly dryRun?: boolean;
+  readonly dryRun?: boolean | undefined;
 }
 
 /** What a recovery did, or in a dry run would do, and what is left to do. */

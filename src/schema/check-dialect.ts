@@ -34,7 +34,7 @@ export interface DialectReport {
 /** What to check. */
 export interface CheckOptions {
   /** True to read the settings alone: nothing is written, and what the driver does is not probed. Default false. */
-  readonly settingsOnly?: boolean;
+  readonly settingsOnly?: boolean | undefined;
 }
 
 /**

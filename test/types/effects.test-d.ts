@@ -55,6 +55,14 @@ describe('runEffect', () => {
     void runEffect(ownership, lease, { effect: 'merge_pr', apply: () => null });
   });
 
+  test('takes an async probe that always answers the same', () => {
+    void runEffect(ownership, lease, { ...merging, apply: () => null, probe: async () => 'applied' });
+    void assessTransition(ownership, 1, { probes: { merge_pr: async () => 'not-applied' } });
+    void recoverOnStartup(ownership, { jobs: 'all', probes: { merge_pr: async () => 'unknown' } });
+    // @ts-expect-error: a probe answers one of three words
+    void runEffect(ownership, lease, { ...merging, apply: () => null, probe: () => 'done' });
+  });
+
   test('tells a probe which task it is about', () => {
     const probe = ({ taskId }: { readonly taskId: number }) => (taskId === 1 ? 'applied' : 'unknown');
     void runEffect(ownership, lease, { ...merging, apply: () => null, probe });

@@ -163,6 +163,8 @@ describe('the verbs on jobs', () => {
     });
     // @ts-expect-error no such status
     createJobReaper(ownership, { ...limits, onDead: () => ({ status: 'broken' }) });
+    // An async function that always answers the same.
+    createJobReaper(ownership, { ...limits, onDead: async () => 'requeue', probe: async () => 'alive' });
     // @ts-expect-error no such decision
     createJobReaper(ownership, { ...limits, onDead: () => 'drop' });
     // @ts-expect-error a decision is missing

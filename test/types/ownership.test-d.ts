@@ -61,6 +61,17 @@ describe('createTransitionOwnership does not compile with', () => {
     createTransitionOwnership({ db, tasks, lease: { taskIdType: 'text' } });
   });
 
+  test('a judge without a verdict, though its reason may be its own', () => {
+    const name = 'sessions';
+    createTransitionOwnership({
+      db,
+      tasks,
+      liveness: { name, judge: () => ({ verdict: 'dead', reason: 'no-session' }) },
+    });
+    // @ts-expect-error: no such verdict
+    createTransitionOwnership({ db, tasks, liveness: { name, judge: () => ({ verdict: 'asleep', reason: 'x' }) } });
+  });
+
   test('an option that is not there', () => {
     // @ts-expect-error: no such mode
     createTransitionOwnership({ db, tasks, mode: 'offf' });
@@ -112,6 +123,11 @@ describe('acquireLease', () => {
     void acquireLease(own, { taskId, actor: 'monitor', ifStoreFails: 'hope' });
     // @ts-expect-error: no such option
     void acquireLease(own, { taskId, actor: 'monitor', ttl: 1_000 });
+  });
+
+  test('takes an option that is undefined for one that was left out', () => {
+    void acquireLease(own, { taskId, actor: 'monitor', stage: undefined, runId: undefined, signal: undefined });
+    void acquireLease(own, { taskId, actor: 'monitor', ttlMs: undefined, ifStoreFails: undefined });
   });
 
   test('names every failure, and no other', () => {
