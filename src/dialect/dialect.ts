@@ -47,7 +47,7 @@ export interface Dialect {
   sameText(column: Fragment, value: Fragment): Fragment<boolean>;
   /** Comparison of an id column of the caller's with a value that is not null, byte by byte for text. */
   sameId(type: IdType, column: Fragment, value: Fragment): Fragment<boolean>;
-  /** An id as it is read: a number where that is exact, else text. */
+  /** An id, or other text of the caller's, as it is read: a number where that is exact, else text as it was written. */
   readId(type: IdType, column: Fragment): Fragment;
   /** A list of values as one parameter of {@link Dialect.among}. */
   list(values: readonly unknown[]): unknown;

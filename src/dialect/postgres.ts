@@ -80,7 +80,8 @@ export const postgresDialect: Dialect = Object.freeze<Dialect>({
     type === 'text'
       ? sql<boolean>`(${id} = ${value} and ${bytes(id)} = ${bytes(value)})` // by the index, and then byte by byte
       : sql<boolean>`${id} = ${value}`,
-  readId: (_type, id) => id,
+  // As text a bigint is exact whatever parser the caller has set for it, and a fixed-length text is not padded.
+  readId: (type: IdType, id) => (type === 'integer' ? id : sql`(${id})::text`),
   list: (values) => values.map(String),
   among,
   records: (json, columns) => {

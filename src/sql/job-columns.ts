@@ -50,7 +50,8 @@ export function jobColumns(dialect: Dialect, names: JobNames, { idType, taskIdTy
   const startedAt = sql.id(names.startedAt);
   const availableAt = names.availableAt === undefined ? undefined : sql.id(names.availableAt);
   const started = dialect.instantText(timeFormat, startedAt);
-  const optional = (name: string | undefined): Fragment => (name === undefined ? sql`null` : sql.id(name));
+  const optional = (name: string | undefined): Fragment =>
+    name === undefined ? sql`null` : dialect.readId('text', sql.id(name));
   /** A name that no column of the caller's has. */
   const as = (value: Fragment, name: string): Fragment => sql`${value} as ${sql.id(`job:${name}`)}`;
 

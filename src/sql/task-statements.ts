@@ -56,6 +56,7 @@ export function taskStatements(database: Database, dialect: Dialect, names: Task
   const { tasks, id, stage, idType, lease } = names;
   const compiled = new Map<string, Statement<WriteStage & ExtraColumns>>();
 
+  const read = sql`${dialect.readId('text', stage)} as stage`;
   const isTask = (taskId: Fragment): Fragment<boolean> => dialect.sameId(idType, id, taskId);
 
   const assignments = (p: Slots<WriteStage & ExtraColumns>, columns: readonly string[]): Fragment => {
@@ -83,8 +84,8 @@ export function taskStatements(database: Database, dialect: Dialect, names: Task
         const guard = kind === 'released' ? 'fenced' : kind;
         const update = sql`update ${tasks} set ${assignments(p, columns)} where ${condition(p, guard)}`;
         if (kind !== 'released')
-          return dialect.returning && kind !== 'none' ? sql`${update} returning ${stage} as stage` : update;
-        return sql`with written as (${update} returning ${stage} as stage), released as (delete from ${lease}
+          return dialect.returning && kind !== 'none' ? sql`${update} returning ${read}` : update;
+        return sql`with written as (${update} returning ${read}), released as (delete from ${lease}
           where task_id = ${p.taskId} and claim = ${p.claim} and exists (select 1 from written)) select stage from written`;
       });
       compiled.set(key, found);
@@ -93,7 +94,7 @@ export function taskStatements(database: Database, dialect: Dialect, names: Task
   };
 
   const stageOf = (lock: Fragment): Statement<{ taskId: IdValue }> =>
-    statement(database, (p) => sql`select ${stage} as stage from ${tasks} where ${isTask(p.taskId)} ${lock}`);
+    statement(database, (p) => sql`select ${read} from ${tasks} where ${isTask(p.taskId)} ${lock}`);
 
   const laid = (parameters: WriteStage, set: ExtraColumns): WriteStage & ExtraColumns => {
     const values: Record<string, unknown> = {};

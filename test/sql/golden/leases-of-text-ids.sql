@@ -4,7 +4,7 @@
 select fencing_token, "claim", "task_id" as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, "run_id" as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer) as now_ms from "transition_lease" where "task_id" = ?;
 
 -- postgres: taskId
-select fencing_token, "claim", "task_id" as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, "run_id" as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now_ms from "transition_lease" where "task_id" = $1;
+select fencing_token, "claim", ("task_id")::text as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, ("run_id")::text as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now_ms from "transition_lease" where "task_id" = $1;
 
 -- mysql: taskId
 select fencing_token, `claim`, `task_id` as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, `run_id` as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as now_ms from `transition_lease` where `task_id` = ?;
@@ -16,7 +16,7 @@ select fencing_token, `claim`, `task_id` as task_id, owner, owner_pid, owner_boo
 select fencing_token, "claim", "task_id" as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, "run_id" as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer) as now_ms from "transition_lease" where "task_id" in (select value from json_each(?)) order by fencing_token;
 
 -- postgres: list
-select fencing_token, "claim", "task_id" as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, "run_id" as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now_ms from "transition_lease" where "task_id" = any($1::text[]) order by fencing_token;
+select fencing_token, "claim", ("task_id")::text as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, ("run_id")::text as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now_ms from "transition_lease" where "task_id" = any($1::text[]) order by fencing_token;
 
 -- mysql: list
 select fencing_token, `claim`, `task_id` as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, `run_id` as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as now_ms from `transition_lease` where `task_id` in (select listed.v from json_table(?, '$[*]' columns (v varchar(255) character set utf8mb4 /*!80017 collate utf8mb4_0900_bin */ /*M!100201 collate utf8mb4_nopad_bin */ path '$')) as listed) order by fencing_token;
