@@ -60,7 +60,7 @@ import { runGuarded } from './run-guarded.js';
  */
 export function runEffect<S extends Shape, V extends Json | void>(
   ownership: TransitionOwnership<S>,
-  lease: Lease<NoInfer<S>['taskId'], NoInfer<S>['stage'], NoInfer<S>['runId']>,
+  lease: Lease<NoInfer<S>['taskId']>,
   request: EffectRequest<NoInfer<S>, V>,
 ): ResultAsync<EffectOutcome<V>, EffectFailure<V>> {
   const context = contextOf(ownership);

@@ -1,9 +1,9 @@
 import { contextOf } from '../context.js';
+import type { Lease } from '../core/lease.js';
 import { secretOf } from '../runtime/lease-handle.js';
 import type { Shape } from '../shape.js';
 import { type Condition, ownedByClaim } from '../sql/owned-by.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
-import type { LeaseOf } from './lease-of.js';
 
 /**
  * A condition for your own statements: true while the row of this lease is there, locked until your commit.
@@ -25,7 +25,10 @@ import type { LeaseOf } from './lease-of.js';
  *   .execute();
  * ```
  */
-export function ownedBy<S extends Shape>(ownership: TransitionOwnership<S>, lease: LeaseOf<NoInfer<S>>): Condition {
+export function ownedBy<S extends Shape>(
+  ownership: TransitionOwnership<S>,
+  lease: Lease<NoInfer<S>['taskId']>,
+): Condition {
   const context = contextOf(ownership);
   const { guarded } = secretOf(lease, context.root);
   return ownedByClaim(context.dialect, context.settings.leaseTable, guarded ? lease : undefined);

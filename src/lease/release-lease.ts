@@ -13,7 +13,6 @@ import type { Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
 import { changed, execute } from '../sql/execute.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
-import type { LeaseOf } from './lease-of.js';
 
 /** What a release found: our row, nothing more to do, or that the lease was no longer ours. */
 export type ReleaseOutcome = 'released' | 'already-released' | 'superseded';
@@ -43,7 +42,7 @@ export interface Released {
  */
 export function releaseLease<S extends Shape>(
   ownership: TransitionOwnership<S>,
-  lease: LeaseOf<NoInfer<S>>,
+  lease: Lease<NoInfer<S>['taskId']>,
 ): ResultAsync<ReleaseOutcome, StoreFailure> {
   const context = contextOf(ownership);
   secretOf(lease, context.root);

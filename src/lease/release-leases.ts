@@ -12,7 +12,6 @@ import { answered } from '../sql/answered.js';
 import { execute } from '../sql/execute.js';
 import { readText } from '../sql/rows.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
-import type { LeaseOf } from './lease-of.js';
 import { type ReleaseOutcome, release, releaseFailed } from './release-lease.js';
 
 /** Leases in one statement. */
@@ -25,7 +24,7 @@ const CHUNK = 500;
  */
 export function releaseLeases<S extends Shape>(
   ownership: TransitionOwnership<S>,
-  leases: readonly LeaseOf<NoInfer<S>>[],
+  leases: readonly Lease<NoInfer<S>['taskId']>[],
 ): ResultAsync<readonly ReleaseOutcome[], StoreFailure> {
   const context = contextOf(ownership);
   if (!Array.isArray(leases)) throw new TypeError(`leases must be an array, got ${shown(leases)}`);

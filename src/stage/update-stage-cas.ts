@@ -22,7 +22,7 @@ export interface StageRequest<S extends Shape, From extends S['stage'] = S['stag
   /** The stage that it goes to. */
   readonly next: NextStage<S, From>;
   /** The lease that fences the write. Without one, nobody may hold the task. */
-  readonly lease?: Lease<S['taskId'], S['stage'], S['runId']> | undefined;
+  readonly lease?: Lease<S['taskId']> | undefined;
   /** Further columns of the task to set in the same UPDATE. */
   readonly set?: Partial<S['taskSet']> | undefined;
   /** Gives the lease back in the same commit; a lost race gives nothing back. */

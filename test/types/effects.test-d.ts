@@ -55,6 +55,11 @@ describe('runEffect', () => {
     void runEffect(ownership, lease, { effect: 'merge_pr', apply: () => null });
   });
 
+  test('takes a lease of whatever stage and run', () => {
+    const kept: Lease<number> = lease;
+    void runEffect(ownership, kept, { ...merging, apply: () => null });
+  });
+
   test('takes an async probe that always answers the same', () => {
     void runEffect(ownership, lease, { ...merging, apply: () => null, probe: async () => 'applied' });
     void assessTransition(ownership, 1, { probes: { merge_pr: async () => 'not-applied' } });

@@ -10,6 +10,7 @@ import {
   ownedBy,
   reclaimStaleLeases,
   releaseLease,
+  releaseLeases,
   type StageChange,
   shouldDefer,
   updateStageCas,
@@ -183,6 +184,11 @@ describe('ids', () => {
 
   test('of one ownership are not those of another', () => {
     void acquireLease(builds, { taskId: 1n, actor: 'monitor' }).map((lease) => {
+      const kept: Lease<bigint> = lease; // as a map of one's own keeps it: whatever its stage and its run
+      void releaseLease(builds, kept);
+      void releaseLeases(builds, [kept]);
+      void ownedBy(builds, kept);
+      void updateStageCas(builds, { taskId: 1n, expected: 'deploy', next: 'done', lease: kept });
       void releaseLease(builds, lease);
       // @ts-expect-error: a lease of other ids
       void releaseLease(papers, lease);
