@@ -73,7 +73,8 @@ export function readArguments(line: readonly string[]): Order {
   const { values, positionals } = parsed(line);
   const [command, ...more] = positionals;
   if (!isCommand(command)) throw new Misused(`Name one of the commands ${COMMANDS.join(', ')}.`);
-  if (more.length > 0) throw new Misused(`One command at a time: ${positionals.join(' ')} are ${positionals.length}.`);
+  // What was typed is not repeated, here and below: it may hold a password.
+  if (more.length > 0) throw new Misused('One command at a time, and each database by its option.');
   for (const name of Object.keys(values) as (keyof typeof OPTIONS)[]) {
     if (ONLY[name]?.includes(command) === false) throw new Misused(`${command} has no option --${name}.`);
   }
@@ -82,7 +83,6 @@ export function readArguments(line: readonly string[]): Order {
     throw new Misused('Name one database: --sqlite FILE, --postgres URL or --mysql URL.');
   }
   const place = values[kind] ?? '';
-  // What was typed is not repeated: it may hold a password.
   if (!URLS[kind].test(place)) {
     throw new Misused(`--${kind} takes ${kind === 'sqlite' ? 'a file' : `a URL: ${kind}://user@host/database`}.`);
   }

@@ -12,7 +12,7 @@ import { Failed } from './failed.js';
 /** A handle whose tables only the configuration knows. */
 export type Database = Kysely<Record<string, never>>;
 
-/** Opens the database of an order, for reading alone unless told otherwise; nothing is made and no setting changed. */
+/** Opens the database of an order, a file for reading alone unless told otherwise; nothing is made and no setting changed. */
 export async function openDatabase(
   { kind, place }: Pick<Order, 'kind' | 'place'>,
   writing: boolean,

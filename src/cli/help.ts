@@ -31,5 +31,6 @@ It ends with
                 release         the token is not that of the holder, or nobody holds the task: nothing was released
                 sanitize        an impossible job is left (with --dry-run: is there)
                 recover         a row is left, or an effect waits for a word (with --dry-run: or there is work to do)
-  2   failed: bad usage, no database, a table or a driver that is missing. What could be shown was shown
+  2   failed: bad usage, no database, a table or a driver that is missing, output that nobody
+      takes. What could be shown was shown
 `;

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { run } from './run.js';
 
-// Whoever reads may have seen enough: a pager that was closed, or `head`.
-process.stdout.on('error', () => process.exit());
+// Nobody takes what is said: a pager that was closed, a disk that is full. That is not the end of a clean look.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => process.exit(2));
 void run(process.argv.slice(2)).then((code) => {
   process.exitCode = code;
 });

@@ -3,7 +3,7 @@ import { answered } from './failed.js';
 import type { Ownership } from './mapping.js';
 import { type Report, report } from './report.js';
 import { jobTable } from './sanitize.js';
-import { counted, owner, table, textOf } from './text.js';
+import { counted, listed, owner, table, textOf } from './text.js';
 
 /** What a recovery of the whole would do, or did. */
 export type Recovery = RecoveryReport<ShapeWithJobs>;
@@ -57,8 +57,8 @@ function recoveryText(recovery: Recovery, dryRun: boolean, pidsCount: boolean): 
     sanitized !== null && sanitized.sanitized.length > 0 && `${jobTable(sanitized.sanitized)}\n`,
     `${counted(reclaimed.length, 'lease')} of dead owners${would} deleted.`,
     reclaimed.length > 0 && `${reclaimedTable(reclaimed)}\n`,
-    left.length > 0 && `Jobs left for the next time, for they changed or are locked: ${left.join(', ')}.`,
-    skipped.length > 0 && `Leases left for the next time: ${skipped.map(({ taskId }) => taskId).join(', ')}.`,
+    left.length > 0 && `Jobs left for the next time, for they changed or are locked: ${listed(left)}.`,
+    skipped.length > 0 && `Leases left for the next time: ${listed(skipped.map(({ taskId }) => taskId))}.`,
     `${counted(transitions.length, 'transition')} broken off in an effect; ${underWay.length} under way.`,
     transitions.length > 0 && `${effectTable(transitions)}\n${LOOK}`,
     dryRun && 'Nothing was changed.',

@@ -2,7 +2,7 @@ import { findImpossibleQueued, type ImpossibleQueued, sanitizeImpossibleQueued }
 import { answered } from './failed.js';
 import type { Ownership } from './mapping.js';
 import { type Report, report } from './report.js';
-import { counted, instant, table, textOf } from './text.js';
+import { counted, instant, listed, table, textOf } from './text.js';
 
 const MOST = 100_000;
 
@@ -17,10 +17,11 @@ export async function sanitize(jobs: Ownership, dryRun: boolean): Promise<Report
     : await sanitizeImpossibleQueued(jobs);
   const { found, sanitized, skipped } = answered(done, 'The queued jobs cannot be read');
   const lines = [
-    found === 0 ? 'No queued job carries a run.' : jobTable(sanitized),
+    found === 0 && 'No queued job carries a run.',
+    sanitized.length > 0 && jobTable(sanitized),
     found > 0 && dryRun && `\n${counted(found, 'impossible job')}. Nothing was changed.`,
     sanitized.length > 0 && !dryRun && `\n${counted(sanitized.length, 'impossible job')} cleared.`,
-    skipped.length > 0 && `Left for the next time, for they changed or are locked: ${skipped.join(', ')}.`,
+    skipped.length > 0 && `Left for the next time, for they changed or are locked: ${listed(skipped)}.`,
   ];
   const findings = dryRun ? found > 0 : skipped.length > 0;
   return report(findings, textOf(lines), { command: 'sanitize', dryRun, found, sanitized, skipped });

@@ -41,6 +41,9 @@ export function printable(text: string): string {
   });
 }
 
+/** Ids in one line. */
+export const listed = (ids: readonly unknown[]): string => printable(ids.join(', '));
+
 /** A duration in its two greatest units. */
 export function duration(ms: number | null): string {
   if (ms === null) return '?';

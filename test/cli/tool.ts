@@ -32,6 +32,8 @@ export interface Working {
   /** Waits until it has printed so many lines. */
   lines(count: number): Promise<readonly string[]>;
   interrupt(): void;
+  /** Reads no more of what it prints. */
+  leave(): void;
 }
 
 /** Starts the real program; by default in the folder of this project, which has every driver. */
@@ -55,6 +57,7 @@ export function begin(args: readonly string[], cwd?: string): Working {
       }
     },
     interrupt: () => void child.kill('SIGINT'),
+    leave: () => void child.stdout.destroy(),
   };
 }
 

@@ -12,7 +12,7 @@ describe('a command line', () => {
   test.each([
     [[], 'Name one of the commands status, doctor, release, sanitize, recover, watch.'],
     [['states', '--sqlite', file], 'Name one of the commands status, doctor, release, sanitize, recover, watch.'],
-    [['status', 'doctor', '--sqlite', file], 'One command at a time: status doctor are 2.'],
+    [['status', 'doctor', '--sqlite', file], 'One command at a time, and each database by its option.'],
     [['status'], 'Name one database: --sqlite FILE, --postgres URL or --mysql URL.'],
     [
       ['status', '--sqlite', file, '--mysql', 'mysql://host/x'],
@@ -69,6 +69,22 @@ describe('a password', () => {
     expect(stderr).toMatch(/^transition-ownership: ./);
     expect(stderr).not.toMatch(/hid/);
   });
+
+  test('of a URL without its option is not told', async () => {
+    const { code, stderr } = await tool('status', 'postgres://ada:hidden@127.0.0.1/x', '--sqlite', file);
+    expect(code).toBe(2);
+    expect(stderr).not.toMatch(/hid/);
+  });
+});
+
+test('a tool whose output nobody takes does not end as if all were well', async () => {
+  await using place = await kinds.sqlite.open();
+  const own = createTransitionOwnership({ db: place.db, tasks: mapping.tasks });
+  (await ensureSchema(own))._unsafeUnwrap();
+  const watching = begin(['watch', ...place.database, '--every', '0.1']);
+  await watching.lines(1);
+  watching.leave();
+  expect((await watching.ended).code).toBe(2);
 });
 
 test('doctor asks a server that is not there once, and shows nothing', async () => {
@@ -215,6 +231,25 @@ describe('a configuration', () => {
     expect(released.stdout).not.toMatch(/[\u001b\u202e]/);
     expect(released.code).toBe(0);
     void (await own.close());
+  });
+
+  test('names text ids of jobs, spelled out where they are left for the next time', async () => {
+    const jobId = 'a\u001b[2J\u202eb';
+    const row = { task_id: 1, status: 'queued', run_id: 7, pid: 99, started_at: null, finished_at: null };
+    await place.db
+      .insertInto('jobs')
+      .values({ ...row, id: jobId as unknown as number })
+      .execute();
+    await sql`create trigger locked before update on jobs begin select raise(abort, 'locked'); end`.execute(place.db);
+    const own = createTransitionOwnership({ db: place.db, tasks: mapping.tasks, effects: {} });
+    (await ensureSchema(own))._unsafeUnwrap();
+    const config = place.config({ ...mapping, jobs: { ...mapping.jobs, idType: 'text' } });
+    for (const order of ['sanitize', 'recover']) {
+      const { code, stdout } = await tool(order, ...place.database, ...config);
+      expect(stdout).toContain('eft for the next time, for they changed or are locked: a\\u{1b}[2J\\u{202e}b.');
+      expect(stdout).not.toMatch(/[\u001b\u202e]/);
+      expect(code).toBe(1);
+    }
   });
 
   test('names big ids, which JSON has as text', async () => {
