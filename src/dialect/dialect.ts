@@ -27,6 +27,8 @@ export interface Dialect {
   readonly returning: boolean;
   /** True if one statement may write the stage and, depending on its rows, delete the lease. */
   readonly fusedRelease: boolean;
+  /** True if every change of the schema commits at once, also in a transaction: a crash leaves an upgrade half done. */
+  readonly schemaCommits: boolean;
   /** The format of the caller's time columns unless an option says otherwise. */
   readonly timeFormat: TimeFormat;
 

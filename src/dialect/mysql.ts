@@ -67,6 +67,7 @@ export const mysqlDialect: Dialect = Object.freeze<Dialect>({
   oneConnection: false,
   returning: false,
   fusedRelease: false,
+  schemaCommits: true,
   timeFormat: 'native',
 
   // SYSDATE goes on while a statement waits, and tells the wall time of the session's zone, where an hour comes twice

@@ -53,6 +53,7 @@ export const postgresDialect: Dialect = Object.freeze<Dialect>({
   oneConnection: false,
   returning: true,
   fusedRelease: true,
+  schemaCommits: false,
   timeFormat: 'native',
 
   nowMs: sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`,

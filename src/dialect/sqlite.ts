@@ -33,6 +33,7 @@ export const sqliteDialect: Dialect = Object.freeze<Dialect>({
   oneConnection: true,
   returning: true,
   fusedRelease: false,
+  schemaCommits: false,
   timeFormat: 'sqlite-text',
 
   nowMs: NOW_MS,

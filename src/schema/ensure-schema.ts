@@ -14,6 +14,7 @@ import {
   type OwnTable,
   readColumns,
   rebuildTable,
+  replacementOf,
   retiredFrom,
 } from '../sql/schema-statements.js';
 import type { Session } from '../sql/session.js';
@@ -30,7 +31,9 @@ export type SchemaChange = 'created' | 'upgraded' | 'unchanged';
  * May be called at every start, in any number of processes at once. A lease table of the first shape (seven
  * columns, `task_id` its key) is upgraded with its rows, each stamped to expire a TTL from now; writers of
  * that shape must be stopped first, for their inserts fail afterwards. Any other table of that name is left as it is.
- * What a crash broke off, the next call finishes.
+ * What a crash broke off, the next call finishes. On MySQL and MariaDB every step of an upgrade commits: there a table
+ * with the columns of the library, under the name of its own with `_replacement` or `_retired` behind it, is dropped as
+ * what a crash left. Nowhere else is a table of yours touched.
  *
  * Throws `TypeError` on an ownership made by `using(trx)`: on some databases a change of the schema would
  * commit your transaction. Fails with `store-failure`.
@@ -81,13 +84,33 @@ async function ensureTable(session: Session, table: OwnTable): Promise<Result<Sc
   const isNew = seen.value.size === 0;
   const lacking = table.always.find((name) => !seen.value.has(name));
   if (!isNew && lacking !== undefined) return err(notOurs(table, lacking));
-  if (!isNew) return send(session, rebuildTable(database, dialect, table, seen.value), 'upgraded');
+  if (!isNew) return upgrade(session, table, seen.value);
   const created = await send(session, createTable(database, dialect, table), 'created');
   if (created.isErr()) return created;
   // Where one was there already that this user may not look at, nothing has been created.
   const made = await columnsOf(session, table);
   if (made.isErr()) return err(made.error);
   return isComplete(table, made.value) ? created : err(hidden(table));
+}
+
+/** Builds the table anew, unless one that no upgrade left there stands where it would be built. */
+async function upgrade(
+  session: Session,
+  table: OwnTable,
+  present: ReadonlySet<string>,
+): Promise<Result<SchemaChange, StoreFailure>> {
+  const { database, dialect } = session;
+  const besides = [
+    { named: replacementOf(table), isLeft: (columns: ReadonlySet<string>) => isOurs(table, columns) },
+    { named: retiredFrom(table), isLeft: (columns: ReadonlySet<string>) => isOld(table, columns) },
+  ];
+  // Without a commit before the end nothing is ever left, and the old table needs no second name.
+  for (const { named, isLeft } of dialect.schemaCommits ? besides : besides.slice(0, 1)) {
+    const found = await columnsOf(session, named);
+    if (found.isErr()) return err(found.error);
+    if (found.value.size > 0 && !(dialect.schemaCommits && isLeft(found.value))) return err(inTheWay(named));
+  }
+  return send(session, rebuildTable(database, dialect, table, present), 'upgraded');
 }
 
 /** Finishes an upgrade that was broken off when the new table stood in its place already. */
@@ -115,6 +138,10 @@ function notOurs({ table }: OwnTable, lacking: string): StoreFailure {
   return wrong(
     `the table ${shown(table)} is there already and is not the library’s: it has no column ${shown(lacking)}`,
   );
+}
+
+function inTheWay({ table }: NamedTable): StoreFailure {
+  return wrong(`the table ${shown(table)} is in the way of an upgrade: give it another name`);
 }
 
 function hidden({ table }: OwnTable): StoreFailure {
@@ -148,14 +175,23 @@ async function areComplete(session: Session, tables: readonly OwnTable[]): Promi
 /** True if an upgrade left the old table behind; one that never was a table of the library's is nobody's leftover. */
 async function isOldOneLeft(session: Session, table: OwnTable): Promise<Result<boolean, StoreFailure>> {
   const neverHadAnother = isComplete(table, new Set(table.always));
-  if (neverHadAnother) return ok(false);
+  if (neverHadAnother || !session.dialect.schemaCommits) return ok(false);
   const seen = await columnsOf(session, retiredFrom(table));
-  return seen.map((columns) => table.always.every((name) => columns.has(name)) && !isComplete(table, columns));
+  return seen.map((columns) => isOld(table, columns));
 }
 
 async function columnsOf(session: Session, table: NamedTable): Promise<Result<ReadonlySet<string>, StoreFailure>> {
   const read = await execute(session, readColumns(session.database, session.dialect, table));
   return read.map(({ rows }) => new Set(rows.map((row) => readText(row['column_name']) ?? '')));
+}
+
+/** True of a table of an earlier shape. */
+function isOld(table: OwnTable, present: ReadonlySet<string>): boolean {
+  return isOurs(table, present) && !isComplete(table, present);
+}
+
+function isOurs({ always }: OwnTable, present: ReadonlySet<string>): boolean {
+  return always.every((name) => present.has(name));
 }
 
 function isComplete({ shape }: OwnTable, present: ReadonlySet<string>): boolean {

@@ -27,8 +27,15 @@ export function createTable(
 }
 
 /** Drops a table if it exists. */
-export function dropTable(database: QueryExecutorProvider, { schema, table }: NamedTable): CompiledQuery {
-  return sql`drop table if exists ${tableName(schema, table)}`.compile(database);
+export function dropTable(database: QueryExecutorProvider, named: NamedTable): CompiledQuery {
+  return dropped(named).compile(database);
+}
+
+const dropped = ({ schema, table }: NamedTable): Fragment => sql`drop table if exists ${tableName(schema, table)}`;
+
+/** What the new table is called from when it is built until it is put into the place of the old one. */
+export function replacementOf({ schema, table }: NamedTable): NamedTable {
+  return { schema, table: beside(table, 'replacement') };
 }
 
 /** What the old table is called from when the new one stands in its place until it is dropped. */
@@ -51,19 +58,19 @@ export function rebuildTable(
   { schema, table, shape, backfill }: OwnTable,
   present: ReadonlySet<string>,
 ): CompiledQuery[] {
+  const named = { schema, table };
   const old = tableName(schema, table);
-  const replacement = tableName(schema, beside(table, 'replacement'));
-  const retired = tableName(schema, beside(table, 'retired'));
+  const replacement = tableName(schema, replacementOf(named).table);
+  const retired = tableName(schema, retiredFrom(named).table);
   const copied = shape.columns
     .map(({ name, type }) => ({ name, from: present.has(name) ? dialect.carried(type, sql.id(name)) : backfill[name] }))
     .filter((column): column is { name: string; from: Fragment } => column.from !== undefined);
   const fragments = [
-    sql`drop table if exists ${replacement}`,
-    sql`drop table if exists ${retired}`,
+    ...(dialect.schemaCommits ? [replacementOf(named), retiredFrom(named)].map(dropped) : []),
     ...dialect.createTable(replacement, shape),
     sql`insert into ${replacement} (${sql.join(copied.map(({ name }) => sql.id(name)))})
       select ${sql.join(copied.map(({ from }) => from))} from ${old}`,
-    ...dialect.swapTables({ table: old, replacement, retired, named: { schema, table } }),
+    ...dialect.swapTables({ table: old, replacement, retired, named }),
   ];
   return fragments.map((fragment) => fragment.compile(database));
 }

@@ -46,7 +46,7 @@ describe('eight processes at once', () => {
 });
 
 describe('two processes that both saw the first shape, one of them late', () => {
-  const parkBefore = 'drop table if exists "transition_lease_replacement"';
+  const parkBefore = 'create table if not exists "transition_lease_replacement"';
 
   /** The late one goes on when the other has upgraded the table and a third process has acquired in it. */
   async function lateUpgrade(setup: Partial<Setup> = {}): Promise<{ change: unknown; ensured: unknown }> {

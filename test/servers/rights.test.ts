@@ -108,7 +108,8 @@ describe.each(servers)('ensureSchema on $server.name', ({ server, user, make, re
       );
     });
 
-    test('is content with complete tables where it may not drop what a killed upgrade left beside them', async () => {
+    const leaves = server === mysqlServer;
+    test.runIf(leaves)('is content with complete tables where it may not drop what a killed upgrade left', async () => {
       (await owner())._unsafeUnwrap();
       await makeFirstShape(place.db, { ...where, table: 'transition_lease_retired' });
       const { ownership } = place.process({ as: user });
