@@ -151,6 +151,7 @@ export { ensureSchema, type SchemaChange } from './schema/ensure-schema.js';
 export type {
   AssignmentsOf,
   ColumnOf,
+  Fitting,
   IdOf,
   JobShape,
   NextStage,

@@ -11,7 +11,7 @@ import type { Clock } from './port/clock.js';
 import type { ProcessTable } from './port/process-table.js';
 import type { Randomness } from './port/randomness.js';
 import type { Listener } from './runtime/observer.js';
-import type { ColumnOf, IdOf, SetOf, Shape, StoredId, TableOf, ValueOf } from './shape.js';
+import type { ColumnOf, Fitting, IdOf, SetOf, Shape, StoredId, TableOf, ValueOf } from './shape.js';
 
 /** Where your tasks are. */
 export interface TasksOption<DB, T extends TableOf<DB>, Id extends string, Stage extends string, Moves> {
@@ -120,7 +120,7 @@ export type StageColumn<DB, T extends TableOf<DB>> = ColumnOf<DB, T, string | nu
 
 /** A map whose stages are all stages of the column. */
 export type MovesOf<DB, T extends TableOf<DB>, Stage> = {
-  readonly [From in Extract<ValueOf<DB, T, Stage>, string>]?: readonly Extract<ValueOf<DB, T, Stage>, string>[];
+  readonly [From in Fitting<ValueOf<DB, T, Stage>, string>]?: readonly Fitting<ValueOf<DB, T, Stage>, string>[];
 };
 
 /** The legal moves as types: from each stage, a union of stages. */
@@ -140,7 +140,7 @@ export interface ShapeOf<
   Jobs extends JobsOption | undefined = undefined,
 > extends Shape {
   readonly taskId: IdOf<ValueOf<DB, T, Id>, TaskIdType>;
-  readonly stage: Extract<ValueOf<DB, T, Stage>, string | null>;
+  readonly stage: Fitting<ValueOf<DB, T, Stage>, string | null>;
   readonly moves: MoveTypes<Moves>;
   readonly taskSet: SetOf<DB, T, Id | Stage>;
   readonly runId: IdOf<StoredId<RunIdType>, RunIdType>;

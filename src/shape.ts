@@ -47,9 +47,16 @@ export interface ShapeWithJobs extends Shape {
 /** A table of the caller's database. */
 export type TableOf<DB> = keyof DB & string;
 
+/** The part of a type that fits another; all of that one where nobody has said what a column holds. */
+export type Fitting<Value, Wanted> = unknown extends Value ? Wanted : Extract<Value, Wanted>;
+
 /** The columns of a table whose values fit a type. */
 export type ColumnOf<DB, T extends TableOf<DB>, Value = unknown> = {
-  [C in keyof Selectable<DB[T]> & string]: Selectable<DB[T]>[C] extends Value ? C : never;
+  [C in keyof Selectable<DB[T]> & string]: unknown extends Selectable<DB[T]>[C]
+    ? C
+    : Selectable<DB[T]>[C] extends Value
+      ? C
+      : never;
 }[keyof Selectable<DB[T]> & string];
 
 /** A row of a table, as it is read. */
@@ -63,12 +70,12 @@ export type StoredId<I extends IdType> = I extends 'integer' ? number : I extend
 
 /** An id in the caller's hands: the column's own type, a bigint where ids are `bigint`. */
 export type IdOf<Value, I extends IdType> = I extends 'bigint'
-  ? Extract<Value, bigint> extends never
+  ? Fitting<Value, bigint> extends never
     ? bigint
-    : Extract<Value, bigint>
+    : Fitting<Value, bigint>
   : I extends 'integer'
-    ? Extract<Value, number>
-    : Extract<Value, string>;
+    ? Fitting<Value, number>
+    : Fitting<Value, string>;
 
 /** The columns of a table that may be null and whose other values fit a type. */
 export type NullableColumnOf<DB, T extends TableOf<DB>, Value = unknown> = {

@@ -2,6 +2,7 @@ import type { IdType } from '../core/id.js';
 import type {
   AssignmentsOf,
   ColumnOf,
+  Fitting,
   IdOf,
   NullableColumnOf,
   RowOf,
@@ -80,7 +81,7 @@ export interface JobColumnsIn<
   readonly availableAt?: ColumnOf<DB, T>;
   readonly host?: NullableColumnOf<DB, T, string>;
   readonly pidStart?: NullableColumnOf<DB, T, string>;
-  readonly statuses: { readonly [S in keyof JobStatuses]: Extract<ValueOf<DB, T, J['status']>, string> };
+  readonly statuses: { readonly [S in keyof JobStatuses]: Fitting<ValueOf<DB, T, J['status']>, string> };
   readonly alsoClear?: readonly NullableColumnOf<DB, T>[];
 }
 
@@ -106,7 +107,7 @@ type Written<J extends JobsOption> = J['id' | 'status'] | Cleared<J>;
 type ShapeIn<DB, T extends TableOf<DB>, J extends JobsOption> = {
   readonly id: IdOf<ValueOf<DB, T, J['id']>, IdTypeOf<J>>;
   readonly row: RowOf<DB, T>;
-  readonly status: Extract<ValueOf<DB, T, J['status']>, string>;
+  readonly status: Fitting<ValueOf<DB, T, J['status']>, string>;
   readonly startedAt: ValueOf<DB, T, J['startedAt']>;
   readonly column: ColumnOf<DB, T>;
   readonly where: WhereOf<DB, T>;

@@ -63,7 +63,7 @@ export interface Process<DB = AnyTables> {
   /** Notes a fact for the invariants; the code under test never sees it. */
   readonly ghost: (fact: Readonly<Record<string, unknown>>) => void;
   /** Runs one operation of the history that `checkLinearizable` judges. If it throws or dies, its outcome is unknown. */
-  readonly op: <O>(input: unknown, run: () => Promise<O>) => Promise<O>;
+  readonly op: <O>(input: unknown, run: () => PromiseLike<O>) => Promise<O>;
 }
 
 /** A client of which each method has become a step: it answers later, whatever it answered before. */
