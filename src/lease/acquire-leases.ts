@@ -119,8 +119,19 @@ async function acquireChunk(
   outcomes: Map<IdValue, Outcome>,
 ): Promise<StoreFailure | undefined> {
   const pendings: Pendings = new Map(requests.map((request) => [request.taskId, enterClaim(context, request)]));
-  let failure: StoreFailure | undefined;
-  for (let tries = 1; tries <= MOST_TRIES && failure === undefined; tries += 1) {
+  const settled = await answered(context.session, insertAndSettle(context, pendings, outcomes));
+  for (const { request, claim } of pendings.values()) {
+    if (!outcomes.get(request.taskId)?.isOk()) leaveClaim(context, claim);
+  }
+  return settled.isErr() ? settled.error : undefined;
+}
+
+async function insertAndSettle(
+  context: Context,
+  pendings: Pendings,
+  outcomes: Map<IdValue, Outcome>,
+): Promise<Result<void, StoreFailure>> {
+  for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
     const open = [...pendings.values()].filter(({ request }) => !outcomes.has(request.taskId));
     if (open.length === 0) break;
     const { broken, mayHaveLeft } = await insert(context, open, outcomes);
@@ -128,13 +139,10 @@ async function acquireChunk(
     const mayLook = broken === undefined || (mayHaveLeft && !context.session.inTransaction);
     const unread = mayLook ? await settleOthers(context, pendings, outcomes) : undefined;
     const trouble = broken ?? unread;
-    if (trouble !== undefined && requests.some(({ taskId }) => !outcomes.has(taskId)))
-      failure = mayHaveLeft ? ofUnknownOutcome(trouble) : trouble;
+    if (trouble !== undefined && [...pendings.keys()].some((taskId) => !outcomes.has(taskId)))
+      return err(mayHaveLeft ? ofUnknownOutcome(trouble) : trouble);
   }
-  for (const { request, claim } of pendings.values()) {
-    if (!outcomes.get(request.taskId)?.isOk()) leaveClaim(context, claim);
-  }
-  return failure;
+  return ok(undefined);
 }
 
 async function insert(

@@ -73,6 +73,22 @@ export const hostile: Proofs = {
     await ok(acquireLease(own, request));
   },
 
+  'a switch, a scope, a judge or an observer that is async and rejects ends no process, and guards nothing less':
+    async (rig) => {
+      const rejected: unknown[] = [];
+      const hear = (cause: unknown) => void rejected.push(cause);
+      process.on('unhandledRejection', hear);
+      const rejects = (async () => throws(new Error('not so'))) as never;
+      const own = rig.start('a').own({ mode: rejects, scope: rejects, liveness: { name: 'async', judge: rejects } });
+      const lease = await ok(acquireLease(own, request));
+      expect(lease.guarded).toBe(true);
+      const watched = rig.start('b').own({ onEvent: rejects, liveness: { name: 'async', judge: rejects } });
+      expect(await err(acquireLease(watched, request))).toMatchObject({ verdict: 'live', reason: 'unexpired' });
+      await new Promise(setImmediate);
+      process.off('unhandledRejection', hear);
+      expect(rejected).toEqual([]);
+    },
+
   'what a judge of your own answers besides its verdict and reason reaches nobody': async (rig) => {
     const [a, b] = [rig.start('a'), rig.start('b')];
     await ok(acquireLease(b.own(), request));
@@ -118,6 +134,11 @@ export const hostile: Proofs = {
     for (const asked of [await snapshot(own), await reclaimStaleLeases(own), await updateStageCas(own, move)])
       expect(asked._unsafeUnwrapErr()).toMatchObject({ type: 'store-failure' });
     expect(await ok(shouldDefer(own, 1))).toEqual({ defer: true, because: 'store-failure' });
+    const asked = await err(acquireLeases(own, [request, { ...request, taskId: 2 }]));
+    expect(asked).toMatchObject({ type: 'store-failure', kind: 'other', outcome: 'unknown' });
+    const unguarded = { actor: 'monitor', ifStoreFails: 'proceed-unguarded' } as const;
+    const { acquired } = await ok(acquireLeases(own, [{ ...unguarded, taskId: 3 }]));
+    expect(acquired).toMatchObject([{ taskId: 3, guarded: false }]);
     expect(a.registry.size).toBe(0);
   },
 
