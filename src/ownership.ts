@@ -3,6 +3,7 @@ import { type Context, carry, type Mode } from './context.js';
 import { checkObject } from './core/check.js';
 import type { IdType } from './core/id.js';
 import { shown } from './core/shown.js';
+import { unawaited } from './core/unawaited.js';
 import type { Dialect } from './dialect/dialect.js';
 import { type DialectName, resolveDialect } from './dialect/infer.js';
 import type { JobsOption } from './job/jobs-option.js';
@@ -162,7 +163,7 @@ function readMode(mode: Mode | (() => Mode)): () => Mode {
   if (typeof mode === 'function') {
     return () => {
       try {
-        const read = mode();
+        const read = unawaited(mode());
         return MODES.includes(read) ? read : 'on';
       } catch {
         return 'on';
@@ -179,8 +180,7 @@ function readScope(scope: Untyped['scope']): Context['covers'] {
   if (typeof scope !== 'function') throw new TypeError(`scope must be a function, got ${shown(scope)}`);
   return (question) => {
     try {
-      const covered: unknown = scope(question);
-      return covered !== false;
+      return unawaited<unknown>(scope(question)) !== false;
     } catch {
       return true;
     }

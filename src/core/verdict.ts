@@ -2,6 +2,7 @@ import { checkObject } from './check.js';
 import type { Holder } from './holder.js';
 import type { ProcessIdentity, ProcessSighting } from './process.js';
 import { shown } from './shown.js';
+import { unawaited } from './unawaited.js';
 
 /** Is the owner of a lease alive? `unknown` is not `dead`, but expiry ends everything. */
 export type Verdict = 'live' | 'dead' | 'unknown';
@@ -106,7 +107,7 @@ const VERDICTS: readonly unknown[] = ['live', 'dead', 'unknown'] satisfies reado
 /** A judge of the caller's that throws, or answers nonsense, is a probe that failed: it proves nothing. */
 function ask(liveness: Liveness, holder: Holder, observation: Observation): Judgement {
   try {
-    const { verdict, reason } = liveness.judge(holder, observation);
+    const { verdict, reason } = unawaited(liveness.judge(holder, observation));
     return VERDICTS.includes(verdict) && typeof reason === 'string' ? judged(verdict, reason) : UNEXPIRED;
   } catch {
     return UNEXPIRED;

@@ -6,6 +6,7 @@ import {
   type EventType,
   type OwnershipEvent,
 } from '../core/event.js';
+import { unawaited } from '../core/unawaited.js';
 
 /** What a caller's observer may be; whatever it throws, or rejects with, is swallowed. */
 export type Listener = (event: OwnershipEvent) => unknown;
@@ -26,8 +27,7 @@ export class Observer {
     if (this.#listener === undefined) return;
     const event = Object.freeze({ type, severity, ...facts }) as unknown as OwnershipEvent;
     try {
-      const answer = this.#listener(event);
-      if (isThenable(answer)) void Promise.resolve(answer).catch(ignore);
+      unawaited(this.#listener(event));
     } catch {
       // An observer that throws must not change what it observes.
     }
@@ -38,10 +38,4 @@ export class Observer {
     const names = Object.values(EVENT_TYPES).map(({ counter }) => counter);
     return Object.freeze(Object.fromEntries(names.map((name) => [name, this.#counts.get(name) ?? 0])) as Counters);
   }
-}
-
-function ignore(): void {}
-
-function isThenable(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'then' in value;
 }
