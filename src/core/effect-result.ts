@@ -1,5 +1,6 @@
 import { reasonOf } from './fail.js';
 import { invariant } from './invariant.js';
+import { isPlain } from './plain.js';
 import { shown } from './shown.js';
 
 /** A value that JSON can carry and give back the same. */
@@ -24,7 +25,7 @@ export type RecordableResult =
  */
 export function recordable(result: unknown): RecordableResult {
   try {
-    const why = obstacle(result ?? null, 'the result', []);
+    const why = obstacle(result ?? null, { path: [], around: [], left: MAX_RESULT_LENGTH });
     if (why !== undefined) return refused(why);
     const text = JSON.stringify(result ?? null);
     if (text.length > MAX_RESULT_LENGTH) {
@@ -50,33 +51,36 @@ function isJson(value: unknown): value is Json {
 
 const refused = (why: string): RecordableResult => Object.freeze({ is: 'refused', why });
 
-/** What keeps a value from being plain JSON; `undefined` if nothing does. */
-function obstacle(value: unknown, path: string, around: readonly object[]): string | undefined {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined;
-  if (typeof value === 'number') return Number.isFinite(value) ? undefined : `${path} is ${value}`;
-  if (typeof value !== 'object') return `${path} is ${shown(value)}`;
-  if (around.includes(value)) return `${path} contains itself`;
-  if (around.length >= DEEPEST) return `${path} is nested deeper than ${DEEPEST}`;
-  const inside = [...around, value];
-  if (Array.isArray(value)) return firstOf(value.keys(), (at) => obstacle(value[at], `${path}[${at}]`, inside));
-  if (!isPlain(value)) return `${path} is an object of a class`;
-  return firstOf(Reflect.ownKeys(value), (key) =>
-    typeof key === 'symbol'
-      ? `${path} has a key that is a symbol`
-      : obstacle(Reflect.get(value, key), `${path}.${key}`, inside),
-  );
+/** A walk through a result: where it is, what it is inside of, and how many values it may still look at. */
+interface Walk {
+  readonly path: (string | number)[];
+  readonly around: object[];
+  /** Each value is a character of JSON at least, and one that is shared counts each time. */
+  left: number;
 }
 
-function firstOf<K>(keys: Iterable<K>, find: (key: K) => string | undefined): string | undefined {
-  for (const key of keys) {
-    const found = find(key);
+/** What keeps a value from being plain JSON; `undefined` if nothing does. */
+function obstacle(value: unknown, walk: Walk): string | undefined {
+  walk.left -= 1;
+  if (walk.left < 0) return `the result has more than ${MAX_RESULT_LENGTH} values`;
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined;
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : `${placeOf(walk)} is ${value}`;
+  if (typeof value !== 'object') return `${placeOf(walk)} is ${shown(value)}`;
+  if (walk.around.includes(value)) return `${placeOf(walk)} contains itself`;
+  if (walk.around.length >= DEEPEST) return `${placeOf(walk)} is nested deeper than ${DEEPEST}`;
+  if (!Array.isArray(value) && !isPlain(value)) return `${placeOf(walk)} is an object of a class`;
+  walk.around.push(value);
+  for (const key of Array.isArray(value) ? value.keys() : Reflect.ownKeys(value)) {
+    if (typeof key === 'symbol') return `${placeOf(walk)} has a key that is a symbol`;
+    walk.path.push(key);
+    const found = obstacle(Reflect.get(value, key), walk);
     if (found !== undefined) return found;
+    walk.path.pop();
   }
+  walk.around.pop();
   return undefined;
 }
 
-/** An object of no class, of this realm or another. */
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
+function placeOf({ path }: Walk): string {
+  return `the result${path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('')}`;
 }

@@ -10,6 +10,8 @@ class Merge {
 const looped: Record<string, unknown> = { sha: 'c0ffee' };
 looped['self'] = looped;
 const deep = (depth: number): unknown => (depth === 0 ? 1 : [deep(depth - 1)]);
+/** Small in memory, and of 2^60 values when it is written down. */
+const shared = Array.from({ length: 60 }).reduce<unknown>((inside) => [inside, inside], 1);
 const throwing = {
   get sha(): string {
     throw new Error('gone');
@@ -33,6 +35,7 @@ const REFUSED: readonly (readonly [result: unknown, why: string])[] = [
   [{ toJSON: () => 'other' }, 'the result.toJSON is a function'],
   [looped, 'the result.self contains itself'],
   [deep(101), 'is nested deeper than 100'],
+  [shared, 'the result has more than 1000000 values'],
   [throwing, 'the result cannot be read: gone'],
   ['x'.repeat(1_000_001), 'the result is 1000003 characters of JSON, and 1000000 is the most'],
 ];
