@@ -150,7 +150,9 @@ async function runTick(ticking: Ticking): Promise<Result<TickReport, StoreFailur
   memory.keep(tick);
   const sanitized = await sanitizeQueued(context, jobs);
   if (sanitized.isErr()) return err(sanitized.error);
-  return ok(Object.freeze({ ...counts, sanitized: sanitized.value.sanitized.length, outcomes }));
+  return ok(
+    Object.freeze({ ...counts, sanitized: sanitized.value.sanitized.length, outcomes: Object.freeze(outcomes) }),
+  );
 }
 
 /** Does what was decided on one job, and counts it. */

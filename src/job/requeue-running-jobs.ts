@@ -97,7 +97,13 @@ export async function requeueRunning(
       else skipped.push(job.jobId);
     }
   }
-  return ok(Object.freeze({ requeued, kept, skipped }));
+  return ok(
+    Object.freeze({
+      requeued: Object.freeze(requeued),
+      kept: Object.freeze(kept),
+      skipped: Object.freeze(skipped),
+    }),
+  );
 }
 
 /** Those whose process is dead and whose task is nobody's. */

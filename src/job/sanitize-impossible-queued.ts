@@ -92,7 +92,7 @@ export async function sanitizeQueued(
       } else skipped.push(job.jobId);
     }
   }
-  return ok(Object.freeze({ found, sanitized, skipped }));
+  return ok(Object.freeze({ found, sanitized: Object.freeze(sanitized), skipped: Object.freeze(skipped) }));
 }
 
 function told(job: SeenJob): EventFacts['queue.sanitized'] {

@@ -155,5 +155,5 @@ async function recover(
 /** The impossible jobs as a pass would report them that repaired each. */
 async function wouldSanitize(context: Context, jobs: Jobs): Promise<Result<SanitizeReport, StoreFailure>> {
   const found = await findImpossible(context, jobs, MAX_LIMIT);
-  return found.map((all) => Object.freeze({ found: all.length, sanitized: all, skipped: [] }));
+  return found.map((all) => Object.freeze({ found: all.length, sanitized: all, skipped: Object.freeze([]) }));
 }

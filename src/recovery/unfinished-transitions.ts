@@ -48,7 +48,7 @@ export async function unfinishedTransitions(
     const assessable = records.map((record) => ({ taskId, effect: record.effect, key: record.key, record }));
     transitions.push(Object.freeze({ taskId, ...(await assessEffects(context, assessable, probes)) }));
   }
-  return ok({ transitions, underWay: [...owned.value] });
+  return ok(Object.freeze({ transitions: Object.freeze(transitions), underWay: Object.freeze([...owned.value]) }));
 }
 
 /** Those of the tasks whose owner is not proved dead; nobody's where the library does not guard. */
