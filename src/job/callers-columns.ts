@@ -1,18 +1,23 @@
-import { checkObject } from '../core/check.js';
+import { columnsOf } from '../core/columns.js';
 import { shown } from '../core/shown.js';
-import { assigned, type Columns, isExpression, matched, type OrderTerm, type Part } from '../sql/callers-parts.js';
+import { assigned, isExpression, matched, type OrderTerm, type Part } from '../sql/callers-parts.js';
 import { type JobSettings, runColumns } from '../sql/job-columns.js';
 
 /** Refuses columns to set that are no object, have no value, or are the library's to write. */
-export function checkSet(set: unknown, written: readonly string[]): Part {
-  checkObject('set', set);
-  for (const [column, value] of Object.entries(set)) {
-    if (value === undefined) throw new TypeError(`set.${column} is undefined: leave it out, or write null`);
-    if (written.includes(column)) {
+export function checkSet(given: unknown, jobs: JobSettings, written: readonly string[]): Part {
+  const set = columnsOf('set', given, 'write null');
+  for (const column of Object.keys(set)) {
+    // Some databases take names in capitals for the same column.
+    const known = writtenByRequeue(jobs).find((name) => name.toLowerCase() === column.toLowerCase());
+    if (known === undefined) continue;
+    if (written.includes(known)) {
       throw new TypeError(`set must not have the column ${shown(column)}: it is written by the library`);
     }
+    if (known !== column) {
+      throw new TypeError(`set must name the column ${shown(known)} as the option jobs does, got ${shown(column)}`);
+    }
   }
-  return assigned(set as Columns);
+  return assigned(set);
 }
 
 /** The columns that a claim writes by itself; further columns of a run are the caller's to set. */
@@ -31,10 +36,7 @@ export function checkWhere(where: unknown): Part {
   if (typeof where !== 'object' || where === null || Array.isArray(where) || isExpression(where)) {
     throw new TypeError(`where must be an object or a function, got ${shown(where)}`);
   }
-  for (const [column, value] of Object.entries(where)) {
-    if (value === undefined) throw new TypeError(`where.${column} is undefined: leave it out, or ask for null`);
-  }
-  return matched(where as Columns);
+  return matched(columnsOf('where', where, 'ask for null'));
 }
 
 /** An order as it may be given: a column, a column with its direction, or a list of either. */

@@ -80,7 +80,7 @@ export function claimNextJob<S extends ShapeWithJobs>(
   const claim = {
     where: checkWhere(where),
     orderBy: checkOrder(orderBy),
-    set: checkSet(set, writtenByClaim(jobs.settings)),
+    set: checkSet(set, jobs.settings, writtenByClaim(jobs.settings)),
   };
   return answered(context.session, claimNext(context, jobs, claim)) as ResultAsync<ClaimedJob<S> | null, StoreFailure>;
 }

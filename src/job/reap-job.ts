@@ -43,7 +43,8 @@ async function decide(plan: ReapPlan, settings: JobSettings, job: DeadJob): Prom
 }
 
 /** A decision in full; throws for one that cannot be carried out. */
-function decided(decision: unknown, { statuses, ...settings }: JobSettings): Decided {
+function decided(decision: unknown, settings: JobSettings): Decided {
+  const { statuses } = settings;
   if (decision === 'leave') return decision;
   if (decision === 'requeue') return { status: statuses.queued, set: NOTHING };
   if (decision === 'fail') return { status: statuses.failed, set: NOTHING };
@@ -54,5 +55,5 @@ function decided(decision: unknown, { statuses, ...settings }: JobSettings): Dec
   if (typeof status !== 'string' || status === statuses.running) {
     throw new TypeError(`onDead must answer a status other than ${shown(statuses.running)}, got ${shown(status)}`);
   }
-  return { status, set: checkSet(set, writtenByRequeue({ ...settings, statuses })) };
+  return { status, set: checkSet(set, settings, writtenByRequeue(settings)) };
 }

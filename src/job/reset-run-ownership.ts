@@ -48,6 +48,7 @@ export interface ResetReport<S extends ShapeWithJobs = ShapeWithJobs> {
 }
 
 const MOST_JOBS = 500;
+const NONE: ResetReport = Object.freeze({ reset: Object.freeze([]), skipped: Object.freeze([]) });
 
 /**
  * Returns jobs to the queue: one UPDATE that changes the status and clears the whole run ownership.
@@ -81,7 +82,7 @@ export function resetRunOwnership<S extends ShapeWithJobs>(
   const jobIds = checkJobIds(request, jobs);
   checkText('from', from);
   const expected = checkExpected(request.expected, context);
-  const reset = { jobIds, from, expected, set: checkSet(set, writtenByRequeue(jobs.settings)) };
+  const reset = { jobIds, from, expected, set: checkSet(set, jobs.settings, writtenByRequeue(jobs.settings)) };
   return answered(context.session, resetAll(context, jobs, reset)) as ResultAsync<ResetReport<S>, StoreFailure>;
 }
 
@@ -118,7 +119,7 @@ function checkExpected(expected: unknown, context: Context): Reset['expected'] {
 }
 
 async function resetAll(context: Context, jobs: Jobs, reset: Reset): Promise<Result<ResetReport, StoreFailure>> {
-  if (reset.jobIds.length === 0) return ok(Object.freeze({ reset: [], skipped: [] }));
+  if (reset.jobIds.length === 0) return ok(NONE);
   const { session } = context;
   const written = await (session.dialect.returning
     ? resetAtOnce(session, jobs, reset)
@@ -134,8 +135,8 @@ async function resetAll(context: Context, jobs: Jobs, reset: Reset): Promise<Res
   }
   return ok(
     Object.freeze({
-      reset: jobIds.filter((jobId) => done.has(jobId)),
-      skipped: jobIds.filter((jobId) => !done.has(jobId)),
+      reset: Object.freeze(jobIds.filter((jobId) => done.has(jobId))),
+      skipped: Object.freeze(jobIds.filter((jobId) => !done.has(jobId))),
     }),
   );
 }

@@ -1,4 +1,6 @@
 import { type Expression, expressionBuilder, sql } from 'kysely';
+import { shown } from '../core/shown.js';
+import { unawaited } from '../core/unawaited.js';
 import type { Fragment } from '../dialect/dialect.js';
 import type { Slots } from './statement.js';
 
@@ -31,13 +33,22 @@ export function isExpression(value: unknown): value is Expression<unknown> {
   return typeof value === 'object' && value !== null && 'toOperationNode' in value;
 }
 
-function built(value: unknown): unknown {
-  return typeof value === 'function' ? (value as (builder: unknown) => unknown)(expressionBuilder()) : value;
+/** What a function of the caller's builds; nothing at all would otherwise be NULL in a statement. */
+function built(name: string, build: (builder: unknown) => unknown): Expression<unknown> {
+  const expression = unawaited(build(expressionBuilder()));
+  if (!isExpression(expression)) throw new TypeError(`${name} must answer an expression, got ${shown(expression)}`);
+  return expression;
 }
 
 /** The caller's columns to set, in the caller's order: some databases let a later one see the earlier. */
 export function assigned(set: Columns): Part {
-  const columns = Object.entries(set).map(([name, value]) => [name, built(value)] as const);
+  const columns = Object.entries(set).map(
+    ([name, value]) =>
+      [
+        name,
+        typeof value === 'function' ? built(`set.${name}`, value as (builder: unknown) => unknown) : value,
+      ] as const,
+  );
   const plain = columns.filter(([, value]) => !isExpression(value));
   return {
     columns: Object.keys(set),
@@ -51,7 +62,7 @@ export function assigned(set: Columns): Part {
 /** The caller's conditions; each must hold. */
 export function matched(where: Conditions): Part {
   if (typeof where === 'function') {
-    const condition = built(where);
+    const condition = built('where', where);
     return { columns: [], key: undefined, fragments: () => [sql`(${condition})`], values: {} };
   }
   const columns = Object.entries(where);

@@ -1,4 +1,5 @@
 import type { Context } from '../context.js';
+import { columnsOf } from '../core/columns.js';
 import { checkId, checkText, type IdValue } from '../core/id.js';
 import type { Lease } from '../core/lease.js';
 import { shown } from '../core/shown.js';
@@ -25,12 +26,12 @@ export type RawStageWrite = { readonly [Name in keyof CheckedStageWrite]?: unkno
 export function checkStageWrite(context: Context, request: RawStageWrite): CheckedStageWrite {
   if (typeof request !== 'object' || request === null)
     throw new TypeError(`request must be an object, got ${shown(request)}`);
-  const { taskId, expected, next, set = {}, context: requestContext } = request;
+  const { taskId, expected, next, context: requestContext } = request;
   const lease = request.lease as Lease | undefined;
   checkId('taskId', context.settings.taskIdType, taskId);
   checkStage('expected', expected);
   checkStage('next', next);
-  checkSet(context, set);
+  const set = checkSet(context, request.set === undefined ? {} : request.set);
   const release = checkFlag('release', request.release);
   const evenIfHeld = checkFlag('evenIfHeld', request.evenIfHeld);
   if (lease !== undefined) {
@@ -52,13 +53,11 @@ function checkFlag(name: string, value: unknown): boolean {
   throw new TypeError(`${name} must be a boolean, got ${shown(value)}`);
 }
 
-function checkSet({ settings }: Context, set: unknown): asserts set is ExtraColumns {
-  if (typeof set !== 'object' || set === null) throw new TypeError(`set must be an object, got ${shown(set)}`);
-  if (Symbol.iterator in set) throw new TypeError(`set must be an object of columns, got ${shown(set)}`);
+function checkSet({ settings }: Context, given: unknown): ExtraColumns {
+  const set = columnsOf('set', given, 'write null');
   // Some databases take names in capitals for the same column, and the later of two for the one that counts.
   const kept = [settings.idColumn, settings.stageColumn].map((column) => column.toLowerCase());
   for (const [column, value] of Object.entries(set)) {
-    if (value === undefined) throw new TypeError(`set.${column} is undefined: leave it out, or write null`);
     if (typeof value === 'function' || isExpression(value)) {
       const got = typeof value === 'function' ? 'a function' : 'an expression';
       throw new TypeError(`set.${column} must be a value, got ${got}`);
@@ -69,4 +68,5 @@ function checkSet({ settings }: Context, set: unknown): asserts set is ExtraColu
       );
     }
   }
+  return set;
 }

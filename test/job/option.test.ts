@@ -5,6 +5,7 @@ import {
   createJobReaper,
   createTransitionOwnership,
   findImpossibleQueued,
+  recoverOnStartup,
   requeueRunningJobs,
   resetRunOwnership,
   sanitizeImpossibleQueued,
@@ -120,12 +121,47 @@ describe('a verb on jobs', () => {
     ['claimNextJob', 'of a where', { where: 'id = 1' }, /where must be an object or a function/],
     ['claimNextJob', 'of an undefined value', { where: { kind: undefined } }, /where\.kind is undefined/],
     ['claimNextJob', 'of an expression as where', { where: sql`1 = 1` }, /where must be an object or a function/],
+    [
+      'claimNextJob',
+      'of a where that is a map',
+      { where: new Map([['kind', 'a']]) },
+      /where must be an object of columns/,
+    ],
+    [
+      'claimNextJob',
+      'of a where by inheritance',
+      { where: Object.create({ kind: 'a' }) as object },
+      /must be an object of columns/,
+    ],
+    ['claimNextJob', 'of a where by symbols', { where: { [Symbol('kind')]: 'a' } }, /must be an object of columns/],
+    ['claimNextJob', 'of a where to come', { where: Promise.resolve({}) }, /where must be an object of columns/],
+    [
+      'claimNextJob',
+      'of a where that says nothing',
+      { where: () => {} },
+      /where must answer an expression, got undefined/,
+    ],
+    [
+      'claimNextJob',
+      'of a where that is async',
+      { where: async () => sql`1 = 1` },
+      /where must answer an expression, got an object/,
+    ],
     ['claimNextJob', 'of an order', { orderBy: 7 }, /orderBy must name a column/],
     ['claimNextJob', 'of an order without column', { orderBy: {} }, /orderBy\.column must be a string/],
     ['claimNextJob', 'of a direction', { orderBy: { column: 'id', direction: 'up' } }, /"asc" or "desc", got "up"/],
     ['claimNextJob', 'of a set', { set: 7 }, /set must be an object, got 7/],
-    ['claimNextJob', 'of a set that is a list', { set: ['worker'] }, /set must be an object, got an array/],
+    ['claimNextJob', 'of a set that is a list', { set: ['worker'] }, /set must be an object of columns, got an array/],
     ['claimNextJob', 'of an undefined set', { set: { kind: undefined } }, /set\.kind is undefined/],
+    ['claimNextJob', 'of a set that is a map', { set: new Map([['kind', 'a']]) }, /set must be an object of columns/],
+    ['claimNextJob', 'of a set that says nothing', { set: { kind: () => {} } }, /set\.kind must answer an expression/],
+    ['claimNextJob', 'of an id in capitals', { set: { ID: 9 } }, /set must not have the column "ID"/],
+    [
+      'claimNextJob',
+      'of a cleared column in capitals',
+      { set: { WORKER_ID: 'w' } },
+      /set must name the column "worker_id" as the option jobs does, got "WORKER_ID"/,
+    ],
     ['claimNextJob', 'of a status', { set: { status: 'done' } }, /set must not have the column "status"/],
     ['claimNextJob', 'of a start', { set: { started_at: 'x' } }, /set must not have the column "started_at"/],
     ['stampRunOwnership', 'of an id', { job: 1, runId: 7, pid: 1 }, /job must be an object, got 1/],
@@ -230,6 +266,22 @@ describe('a verb on jobs', () => {
     await worker.db.transaction().execute(async (trx) => {
       expect(() => call('createJobReaper', ownership.using(trx), reaper)).toThrow(/not one made by using\(trx\)/);
     });
+  });
+
+  test('answers frozen lists, whatever it did', async () => {
+    await yard.put({ pid: 77 });
+    await yard.put({ status: 'running', started_at: yard.nowMs });
+    const ticked = await ok(createJobReaper(ownership, { ...reaper, onDead: 'requeue' }).tick());
+    await yard.set(1, { pid: 77 });
+    const sanitized = await ok(sanitizeImpossibleQueued(ownership));
+    const requeued = await ok(requeueRunningJobs(ownership, { owners: 'all' }));
+    const reset = await ok(resetRunOwnership(ownership, { jobIds: [1, 2], expected: 'any' }));
+    const recovered = await ok(recoverOnStartup(ownership, { jobs: 'all' }));
+    const lists = [ticked, sanitized, requeued, reset, recovered].flatMap((report) =>
+      Object.values(report).filter(Array.isArray),
+    );
+    expect(lists.length).toBeGreaterThan(8);
+    expect(lists.map((list) => Object.isFrozen(list))).toEqual(lists.map(() => true));
   });
 
   test('claims with bare pids are no evidence without singleHost, and are with it', async () => {

@@ -29,6 +29,27 @@ export const fenced: Proofs = {
     expect(rig.leases()).toMatchObject([{ claim: lease.claim }]);
   },
 
+  'updateStageCas writes the columns that it was given, whatever becomes of their object meanwhile': async (rig) => {
+    const own = rig.start('a').own();
+    let reads = 0;
+    const counted = {
+      get note(): string | undefined {
+        reads += 1;
+        return reads === 1 ? 'counted' : undefined;
+      },
+    };
+    await ok(updateStageCas(own, { ...move, set: counted }));
+    expect(rig.task(1)).toMatchObject({ stage: 'deploy', note: 'counted' });
+
+    const lease = await ok(acquireLease(own, { taskId: 2, actor: 'monitor' }));
+    const set: Record<string, unknown> = { note: 'mine' };
+    const written = updateStageCas(own, { ...move, taskId: 2, lease, set, release: true });
+    Object.assign(set, { note: 'later', id: 9 });
+    await ok(written);
+    expect(rig.task(2)).toMatchObject({ stage: 'deploy', note: 'mine' });
+    expect(rig.task(9)).toBeUndefined();
+  },
+
   'updateStageCas with a lease loses against a stage that moved, tells where it is, and writes nothing': async (
     rig,
   ) => {
