@@ -2,7 +2,7 @@ import type { Settings } from './context.js';
 import { checkIdType, checkObject, checkOneOf } from './core/check.js';
 import { checkText, type IdType } from './core/id.js';
 import { shown } from './core/shown.js';
-import { checkStages, type StageMap } from './core/stages.js';
+import { checkStages, keptStages, type StageMap } from './core/stages.js';
 import { checkTiming, DEFAULT_TIMING } from './core/timing.js';
 import { checkLiveness, type Liveness, processAndHeartbeat } from './core/verdict.js';
 import type { Dialect, TimeFormat } from './dialect/dialect.js';
@@ -74,7 +74,7 @@ export function checkSettings(
     runIdType,
     timeFormat: format,
     liveness: liveness ?? processAndHeartbeat(),
-    transitions: tasks.transitions,
+    transitions: tasks.transitions && keptStages(tasks.transitions),
     leaseTable,
     effectTable,
     jobs: checkedJobs,

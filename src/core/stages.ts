@@ -48,6 +48,13 @@ export function checkStages(name: string, stages: unknown): asserts stages is St
   }
 }
 
+/** The map as it is at this moment. */
+export function keptStages(stages: StageMap): StageMap {
+  return Object.freeze(
+    Object.fromEntries(Object.entries(stages).map(([from, nexts]) => [from, Object.freeze([...nexts])])),
+  );
+}
+
 /** True if the map allows the move; a task without a stage may enter anywhere. */
 export function isLegalMove(stages: StageMap, from: string | null, to: string | null): boolean {
   if (from === null) return to !== null && Object.hasOwn(stages, to);

@@ -84,6 +84,14 @@ describe('createTransitionOwnership', () => {
     expect(() => untyped({ ...usual, lease: { table: 'x'.repeat(63) } })).not.toThrow();
   });
 
+  test('keeps the moves as they were when it was made', async () => {
+    const transitions: Record<string, string[]> = { a: ['b'], b: [] };
+    const own = createTransitionOwnership({ db, tasks: { ...tasks, transitions } });
+    transitions['b']?.push('a');
+    const moved = await updateStageCas(own, { taskId: 1, expected: 'b', next: 'a' });
+    expect(moved._unsafeUnwrapErr()).toMatchObject({ type: 'illegal-transition' });
+  });
+
   test.each<[string, unknown, ErrorConstructor, string]>([
     ['no options', undefined, TypeError, 'options must be an object, got undefined'],
     ['no db', { tasks }, TypeError, 'db must be an object, got undefined'],

@@ -1,6 +1,6 @@
 import { defineStages } from 'transition-ownership';
 import { describe, expect, test } from 'vitest';
-import { isLegalMove } from '../../src/core/stages.js';
+import { isLegalMove, keptStages } from '../../src/core/stages.js';
 
 const stages = defineStages({ 'deploy-staging': ['deploy'], deploy: ['done', 'deploy-staging'], done: [] });
 
@@ -48,5 +48,17 @@ describe('isLegalMove', () => {
     [null, null, false],
   ])('from %s to %s: %s', (from, to, legal) => {
     expect(isLegalMove(stages, from, to)).toBe(legal);
+  });
+});
+
+describe('keptStages', () => {
+  test('is the map as it was, whatever becomes of it', () => {
+    const map: Record<string, string[]> = { a: ['b'], b: [], ['__proto__']: ['a'] };
+    const kept = keptStages(map);
+    map['a']?.push('a');
+    map['b'] = ['a'];
+    expect(isLegalMove(kept, 'a', 'a')).toBe(false);
+    expect(isLegalMove(kept, 'b', 'a')).toBe(false);
+    expect(isLegalMove(kept, '__proto__', 'a')).toBe(true);
   });
 });
