@@ -49,9 +49,9 @@ const jobs = {
 
 /** A parser of 64-bit integers that many programs set, and that rounds. */
 const rounding: pg.CustomTypesConfig = {
-  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-    oid === 20 ? Number : (pg.types.getTypeParser(oid, format as 'text') as unknown),
-} as pg.CustomTypesConfig;
+  getTypeParser: (oid, format): unknown =>
+    oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format),
+};
 
 describe.skipIf(postgres.missing !== undefined)('PostgreSQL: columns of the caller', () => {
   const closing: (() => Promise<void>)[] = [];
