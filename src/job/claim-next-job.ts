@@ -6,7 +6,7 @@ import type { ShapeWithJobs } from '../shape.js';
 import { answered } from '../sql/answered.js';
 import { execute, type Row } from '../sql/execute.js';
 import type { Claim } from '../sql/job-claims.js';
-import { UnreadableRow } from '../sql/rows.js';
+import { UnreadableRow } from '../sql/unreadable-row.js';
 import type { Session } from '../sql/session.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { checkOrder, checkSet, checkWhere, writtenByClaim } from './callers-columns.js';

@@ -1,8 +1,8 @@
 import { err, type Result, ResultAsync } from 'neverthrow';
 import { storeFailure } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
-import { UnreadableRow } from './rows.js';
 import type { Session } from './session.js';
+import { UnreadableRow } from './unreadable-row.js';
 
 /**
  * The answer of a verb, which never rejects: what breaks on its way where nothing should, by a row that nobody can

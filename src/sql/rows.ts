@@ -3,22 +3,14 @@ import { storeFailure } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
 import type { IdType, IdValue } from '../core/id.js';
-import { shown } from '../core/shown.js';
 import type { Answer, Row } from './execute.js';
 import type { Session } from './session.js';
+import { UnreadableRow } from './unreadable-row.js';
 
 /** An integer of the database, however the driver spells it; `null` where it is none or not exact. */
 export function readInteger(value: unknown): number | null {
   const number = typeof value === 'bigint' || typeof value === 'string' ? Number(value) : value;
   return typeof number === 'number' && Number.isSafeInteger(number) && value !== '' ? number : null;
-}
-
-/** A row that no writer of this library ever wrote, or that a table of the caller's must not have. */
-export class UnreadableRow extends Error {
-  constructor(column: string, value: unknown, wanted: string) {
-    super(`Column ${column} must hold ${wanted}, and holds ${shown(value)}`);
-    this.name = 'UnreadableRow';
-  }
 }
 
 /** An integer that a row must have. */
