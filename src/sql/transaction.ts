@@ -2,6 +2,7 @@ import { err, ok, type Result } from 'neverthrow';
 import { storeFailure } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { Fragment, NamedTable } from '../dialect/dialect.js';
+import { answered } from './answered.js';
 import { execute, type Row, transact } from './execute.js';
 import type { Session } from './session.js';
 
@@ -15,7 +16,8 @@ export function changeSchema<T>(
   return transact(session, async (inside) => {
     const entered = await all(inside, schemaLock.enter(named));
     if (entered.isErr()) return err(entered.error);
-    const worked = await work(inside);
+    // On MySQL lock and time zone outlive the transaction, in a session that goes back to the caller's pool.
+    const worked = await answered(inside, work(inside));
     const left = await all(inside, schemaLock.leave(named));
     return worked.isOk() && left.isErr() ? err(left.error) : worked;
   });

@@ -1,10 +1,12 @@
 import {
   acquireLease,
   createTransitionOwnership,
+  type Dialect,
   ensureSchema,
   inspectLease,
   type LeaseOption,
   releaseLease,
+  sqliteDialect,
   updateStageCas,
 } from 'transition-ownership';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -123,6 +125,26 @@ describe('ensureSchema', () => {
     await file.db.destroy();
     expect(await err(ensureSchema(own))).toMatchObject({ type: 'store-failure', outcome: 'not-applied' });
   });
+});
+
+test('ensureSchema leaves the lock of the schema whatever goes wrong behind it', async () => {
+  let left = 0;
+  const dialect: Dialect = {
+    ...sqliteDialect,
+    createTable: () => {
+      throw new Error('a fault of the dialect');
+    },
+    schemaLock: {
+      enter: () => [],
+      leave: () => {
+        left += 1;
+        return [];
+      },
+    },
+  };
+  const failure = await err(ensureSchema(createTransitionOwnership({ db: file.db, tasks, dialect })));
+  expect(failure.message).toContain('a fault of the dialect');
+  expect(left).toBe(1);
 });
 
 test('ensureSchema that cannot look makes nothing: an error is never read as a table that is missing', async () => {
