@@ -15,7 +15,8 @@ export const HELP = `Who owns which transition, on what evidence, and what is wr
   --config FILE   JSON with the objects tasks, jobs, lease and effects that your application gives to
                   createTransitionOwnership, and its timeFormat; "liveness": "heartbeat-only" where it goes by times
                   alone. Without it: transition_lease with integer ids and, where they are there, transition_effect
-                  and jobs with id, task_id, status ('queued', 'running', 'failed'), run_id, pid and started_at.
+                  and jobs with id, task_id, status ('queued', 'running', 'failed'), run_id, pid and started_at; what
+                  else a run leaves in a job, finished_at say, is cleared only where --config names it.
   --this-host     your word that the bare pids of job rows are those of this very host (and container), for doctor
                   and recover. Without it such pids prove nothing, whatever singleHost says: it was said of the host
                   of your application.
