@@ -78,7 +78,7 @@ export interface OwnershipOptions<
   RunIdType extends IdType,
   Jobs extends JobsOption | undefined = undefined,
 > {
-  /** Your Kysely. Its plugins never touch the library's statements. */
+  /** Your Kysely, and not a transaction: that is for `using`. Its plugins never touch the library's statements. */
   readonly db: Kysely<DB>;
   /** The database. Default: told by how `db` compiles a placeholder. */
   readonly dialect?: DialectName | Dialect | undefined;

@@ -105,6 +105,8 @@ function compose(options: Untyped): Context {
   const { db, tasks } = options;
   checkObject('db', db);
   const database = bare(db);
+  if ((db as CallersHandle).isTransaction)
+    throw new TypeError('db must be the Kysely itself, not a transaction: give that to ownership.using');
   const dialect = resolveDialect(options.dialect, database);
   const settings = checkSettings(options, dialect);
   const { clock = systemClock, identity = processIdentity(), processes = systemProcesses, mode = 'on' } = options;

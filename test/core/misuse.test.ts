@@ -124,6 +124,12 @@ describe('createTransitionOwnership refuses', () => {
       RangeError,
       'timeFormat must be one of "sqlite-text", "iso", "epoch-ms", "native", got null',
     ],
+    [
+      'a transaction, which ends before what is taken in it',
+      { db: { ...handle, isTransaction: true } },
+      TypeError,
+      'db must be the Kysely itself, not a transaction: give that to ownership.using',
+    ],
     ['a lease option that is a list', { lease: [] }, TypeError, 'lease must be an object, got an array'],
     ['an identity that is none', { identity: 'me' }, TypeError, 'identity must be an object, got "me"'],
     [
