@@ -68,7 +68,7 @@ export interface Context {
   readonly keeper: Keeper;
   /** Acquisitions, handlers and effects that are under way; `close` waits for them. */
   readonly running: Set<Promise<unknown>>;
-  /** The signals of leases without a row, which `close` fires too. */
+  /** The signals of leases without a row that somebody has asked for: `close` fires them too. */
   readonly unguarded: Set<LeaseSignal>;
   readonly leases: LeaseStatements;
   readonly tasks: TaskStatements;

@@ -1,5 +1,6 @@
 import type { Context } from '../context.js';
 import { jsonId } from '../core/event.js';
+import { notGranting } from '../core/fail.js';
 import type { Lease } from '../core/lease.js';
 import type { ClaimEntry } from '../port/claim-registry.js';
 import { type Anchor, Holding } from '../runtime/holding.js';
@@ -86,9 +87,12 @@ export function grantUnguarded(context: Context, request: CheckedRequest, becaus
   context.observer.tell('lease.acquired', { taskId: jsonId(taskId), fencingToken: null, actor, ...told });
   const facts = { taskId, actor, stage, runId, claim, fencingToken: null, guarded: false, acquiredAtMs };
   const times = { expiresAtMs: acquiredAtMs + ttlMs, deadlineAtMs: acquiredAtMs + maxHoldMs };
-  const signal = new LeaseSignal();
-  signal.follow(request.signal);
-  context.unguarded.add(signal);
+  // Nothing ends such a lease but its release, which may never come: nobody keeps it before it is listened to.
+  const signal = new LeaseSignal((asked) => {
+    asked.follow(request.signal);
+    if (context.closing.begun) asked.abort(notGranting('closed'));
+    else context.unguarded.add(asked);
+  });
   const lease: LeaseHandle = new LeaseHandle(
     { ...facts, ...times },
     {

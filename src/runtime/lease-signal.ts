@@ -3,6 +3,12 @@ export class LeaseSignal {
   #controller: AbortController | undefined;
   #firedWith: { readonly reason: unknown } | undefined;
   #unfollow: (() => void) | undefined;
+  #asked: ((signal: LeaseSignal) => void) | undefined;
+
+  /** `asked` is called when it is first asked for, unless the lease has ended. */
+  constructor(asked?: (signal: LeaseSignal) => void) {
+    this.#asked = asked;
+  }
 
   /** Fires it. */
   abort(reason: unknown): void {
@@ -21,11 +27,14 @@ export class LeaseSignal {
 
   /** The lease has ended: the caller's own signal is followed no more. */
   unfollow(): void {
+    this.#asked = undefined;
     this.#unfollow?.();
   }
 
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
+    this.#asked?.(this);
+    this.#asked = undefined;
     if (this.#firedWith !== undefined) this.#controller.abort(this.#firedWith.reason);
     return this.#controller.signal;
   }

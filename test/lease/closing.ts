@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import {
   acquireLease,
   acquireLeases,
@@ -88,6 +89,26 @@ export const closing: Proofs = {
     expect(await ended).toMatchObject(closed);
     expect(given.signal.aborted).toBe(false);
     expect(a.wire.sent).toEqual([]);
+  },
+
+  'a lease without a row is kept by nobody before somebody asks for its signal, which then knows all': async (rig) => {
+    const off = rig.start('a').own({ mode: 'off' });
+    const callers = new AbortController();
+    const other = new AbortController();
+    const [first, second, third] = [
+      await ok(acquireLease(off, { taskId: 1, actor: 'monitor', signal: callers.signal })),
+      await ok(acquireLease(off, { taskId: 2, actor: 'monitor', signal: other.signal })),
+      await ok(acquireLease(off, { taskId: 3, actor: 'monitor' })),
+    ];
+    expect(getEventListeners(callers.signal, 'abort')).toEqual([]);
+    expect(first.signal.aborted).toBe(false);
+    expect(getEventListeners(callers.signal, 'abort')).toHaveLength(1);
+    callers.abort('enough');
+    other.abort('enough');
+    expect([first.signal.reason, second.signal.reason]).toEqual(['enough', 'enough']);
+    await ok(off.close());
+    expect(third.signal.reason).toMatchObject(closed);
+    expect(third.signal.reason).toBe(third.signal.reason);
   },
 
   'close does not wait beyond its deadline: unfinished leases are told and left to expire, unrenewed': async (rig) => {
