@@ -61,7 +61,8 @@ async function ensureTables({ session, settings, dialect }: Context): Promise<Re
   const settled = await areSettled(session, [lease, ...others]);
   if (settled.isErr()) return err(settled.error);
   if (settled.value) return ok('unchanged');
-  const changed = await changeSchema(session, lease, async (inside) => {
+  // By the name that it may share with another of a long name, and under which both would be rebuilt.
+  const changed = await changeSchema(session, retiredFrom(lease), async (inside) => {
     let change: SchemaChange = 'unchanged';
     for (const table of [lease, ...others]) {
       const ensured = await ensureTable(inside, table);

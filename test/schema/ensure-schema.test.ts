@@ -147,6 +147,24 @@ test('ensureSchema leaves the lock of the schema whatever goes wrong behind it',
   expect(left).toBe(1);
 });
 
+test('ensureSchema lets one through at a time where two tables would be rebuilt under one name', async () => {
+  const locked: unknown[] = [];
+  const schemaLock: Dialect['schemaLock'] = {
+    enter: (named) => {
+      locked.push(named);
+      return [];
+    },
+    leave: () => [],
+  };
+  for (const end of ['first', 'second']) {
+    const lease = { table: `${'lease_of_a_tenant_'.repeat(3)}${end}` };
+    const dialect = { ...sqliteDialect, schemaLock };
+    await ok(ensureSchema(createTransitionOwnership({ db: file.db, tasks, lease, dialect })));
+  }
+  expect(locked).toHaveLength(2);
+  expect(locked[1]).toEqual(locked[0]);
+});
+
 test('ensureSchema that cannot look makes nothing: an error is never read as a table that is missing', async () => {
   await using rig = await openRig();
   const a = rig.start('a');
