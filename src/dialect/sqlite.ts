@@ -70,7 +70,8 @@ export const sqliteDialect: Dialect = Object.freeze<Dialect>({
   insertFree: (insert) => {
     const { table, columns, key } = insert;
     const taken = key.map(({ column, value }) => sql`${column} = ${value}`);
-    const free = sql`not exists (select 1 from ${table} where ${sql.join(taken, sql` and `)})`;
+    // Under a name of its own, for a table may be called what the rows are called.
+    const free = sql`not exists (select 1 from ${table} as taken where ${sql.join(taken, sql` and `)})`;
     return sql`insert into ${table} (${columns}) ${chosenRows(insert, free)}`;
   },
   shareLock: sql``,

@@ -22,7 +22,7 @@ interface Database {
 }
 
 /** A file with two tasks, the lease on the first of them held, and an onlooker that knows when anything is committed. */
-async function heldTask() {
+async function heldTask(table = 'transition_lease') {
   const folder = mkdtempSync(join(tmpdir(), 'transition-ownership-'));
   const file = join(folder, 'orchestrator.sqlite');
   const db = new Kysely<Database>({ dialect: openSqlite(file) });
@@ -31,7 +31,8 @@ async function heldTask() {
     .insertInto('tasks')
     .values([1, 2].map((id) => ({ id, stage: 'deploy' as const })))
     .execute();
-  const ownership = createTransitionOwnership({ db, tasks: { table: 'tasks', id: 'id', stage: 'stage' } });
+  const tasks = { table: 'tasks', id: 'id', stage: 'stage' } as const;
+  const ownership = createTransitionOwnership({ db, tasks, lease: { table } });
   await ok(ensureSchema(ownership));
   const lease = await ok(acquireLease(ownership, { taskId: 1, actor: 'monitor' }));
   const onlooker = new BetterSqlite3(file);
@@ -62,4 +63,19 @@ describe('on an SQLite file', () => {
     expect(await ok(releaseLease(ownership, lease))).toBe('already-released');
     expect(version()).toBe(after);
   });
+
+  test.each(['given', 'each', 'clock', 'taken'])(
+    'who asks for a free task gets it from a table called %s',
+    async (table) => {
+      const { ownership } = await heldTask(table);
+      const { acquired, busy } = await ok(
+        acquireLeases(
+          ownership,
+          [1, 2].map((taskId) => ({ taskId, actor: 'reaper' })),
+        ),
+      );
+      expect(acquired).toMatchObject([{ taskId: 2 }]);
+      expect(busy).toMatchObject([{ taskId: 1 }]);
+    },
+  );
 });
