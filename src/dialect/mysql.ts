@@ -39,12 +39,16 @@ const utc = (ms: Fragment<number>): Fragment =>
 /** Byte by byte in one encoding, whatever the character set and the collation of a column are. */
 const bytes = (text: Fragment): Fragment => sql`cast(convert(${text} using utf8mb4) as binary)`;
 
+/** Names that no table of the library can have. */
+const LISTED = sql.id('in:list');
+const PICKED = sql.id('in:lock');
+
 /** A list, given as one JSON parameter, as a table with the column `v`. */
 const listed = (list: Fragment, type: IdType): Fragment =>
-  sql`json_table(${list}, '$[*]' columns (v ${ID_TYPES[type]} path '$')) as listed`;
+  sql`json_table(${list}, '$[*]' columns (v ${ID_TYPES[type]} path '$')) as ${LISTED}`;
 
 const among: Dialect['among'] = (column, type, list) =>
-  sql<boolean>`${column} in (select listed.v from ${listed(list, type)})`;
+  sql<boolean>`${column} in (select ${LISTED}.v from ${listed(list, type)})`;
 
 /** What an instant looks like that was written by whatever means, up to its milliseconds. */
 const SHAPE = sql.lit(
@@ -116,8 +120,8 @@ export const mysqlDialect: Dialect = Object.freeze<Dialect>({
   // that it does not want. LIMIT keeps the locking select from being merged into the update, which would wait.
   updateUnlocked: ({ table, assignments, key, keys, condition }) =>
     sql`update (select ${key} as k from ${listed(keys, 'integer')} straight_join ${table} force index (primary)
-      on ${key} = listed.v where ${condition} limit 18446744073709551615 for update skip locked) as picked
-      straight_join ${table} force index (primary) on ${key} = picked.k set ${assignments}`,
+      on ${key} = ${LISTED}.v where ${condition} limit 18446744073709551615 for update skip locked) as ${PICKED}
+      straight_join ${table} force index (primary) on ${key} = ${PICKED}.k set ${assignments}`,
 
   randomClaim: sql`uuid()`,
   carried: (type, old) => (type === 'stamp' ? instantOf(old) : old),

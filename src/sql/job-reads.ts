@@ -16,12 +16,15 @@ export function jobReads(database: Database, { statuses }: JobNames, columns: Jo
   const running = (limit: Fragment, after: Fragment): Fragment =>
     sql`select ${whole} from ${table} where ${inStatus(statuses.running)} ${after} order by ${id} limit ${limit}`;
 
+  // Some databases take a table of the caller's for this one if it has its name.
+  const page = sql.id('job:page');
   // The last row of the page comes along even if it is sound: the next page begins behind it.
   const queued = (limit: Fragment, after: Fragment): Fragment =>
-    sql`with page as (select ${id} as page_key, ${isImpossible} as page_impossible, ${seen} from ${table}
+    sql`with ${page} as (select ${id} as page_key, ${isImpossible} as page_impossible, ${seen} from ${table}
       where ${inStatus(statuses.queued)} ${after} order by ${id} limit ${limit})
-      select page.*, ${as(sql`page_impossible`, 'impossible')}, ${as(sql`(select count(*) from page)`, 'page')} from page
-      where page_impossible or page_key = (select page_key from page order by page_key desc limit 1)
+      select ${page}.*, ${as(sql`page_impossible`, 'impossible')}, ${as(sql`(select count(*) from ${page})`, 'page')}
+      from ${page}
+      where page_impossible or page_key = (select page_key from ${page} order by page_key desc limit 1)
       order by page_key`;
 
   const behind = (after: Fragment): Fragment => sql`and ${id} > ${after}`;

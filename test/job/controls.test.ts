@@ -25,7 +25,7 @@ const MOVE = /^update "jobs" set .* where "id" = \(select "id" from "jobs" where
 const RESET = /^update "jobs" set .*"id" in \(select/s;
 const LOCK = /^select .* from "jobs" where \("id" = \?/;
 const TOGETHER = /^select .* from "jobs" where "id" in \(/;
-const QUEUED = /^with page/;
+const QUEUED = /^with "job:page"/;
 const RUNNING = /^select \*.* where "status" = 'running'/s;
 const COUNT = /^select count\(\*\) as impossible/;
 
@@ -417,7 +417,7 @@ const controls: Record<string, Control> = {
   },
   'a page tells how long it is': {
     of: QUEUED,
-    without: '(select count(*) from page)',
+    without: '(select count(*) from "job:page")',
     becomes: '1',
     proofs: sanitizing,
     title: pages,

@@ -2,6 +2,7 @@ import { CamelCasePlugin, type KyselyPlugin } from 'kysely';
 import {
   acquireLease,
   acquireLeases,
+  claimNextJob,
   createTransitionOwnership,
   ensureSchema,
   inspectLease,
@@ -9,6 +10,7 @@ import {
   reclaimStaleLeases,
   releaseLease,
   releaseLeases,
+  sanitizeImpossibleQueued,
   snapshot,
   updateStageCas,
   withTransitionLease,
@@ -16,6 +18,15 @@ import {
 import { describe, expect, test } from 'vitest';
 import { TestFile } from '../rig/file.js';
 import { err, ok } from '../rig/proofs.js';
+
+interface Work {
+  id: number;
+  task_id: number | null;
+  status: 'queued' | 'running' | 'failed';
+  run_id: number | null;
+  pid: number | null;
+  started_at: string | null;
+}
 
 describe('names of the caller’s', () => {
   const hostile = [
@@ -56,6 +67,28 @@ describe('names of the caller’s', () => {
     ]);
     expect(await file.read('select count(*) as n from victim')).toEqual([{ n: 0 }]);
   });
+
+  test.each(['page', 'queued', 'given', 'each', 'clock'])(
+    'may be those that a statement gives to its own parts: %s',
+    async (table) => {
+      await using file = new TestFile<Record<string, Work>>();
+      await file.run(
+        `create table ${table} (id integer primary key, task_id integer, status text, run_id integer, pid integer, started_at text)`,
+        `insert into ${table} values (1, 1, 'queued', 7, null, null)`,
+      );
+      const columns = { id: 'id', taskId: 'task_id', status: 'status', runId: 'run_id', pid: 'pid' } as const;
+      const statuses = { queued: 'queued', running: 'running', failed: 'failed' } as const;
+      const own = createTransitionOwnership({
+        db: file.db,
+        tasks: { table, id: 'id', stage: 'status' },
+        jobs: { table, ...columns, startedAt: 'started_at', statuses },
+      });
+      await ok(ensureSchema(own));
+      expect(await ok(snapshot(own))).toMatchObject({ impossibleQueued: 1 });
+      expect(await ok(sanitizeImpossibleQueued(own))).toMatchObject({ found: 1, sanitized: [{ jobId: 1, runId: 7 }] });
+      expect(await ok(claimNextJob(own))).toMatchObject({ jobId: 1 });
+    },
+  );
 
   test('of a table in a schema are parted by a dot', async () => {
     await using file = new TestFile<{ 'main.tasks': { id: number; stage: string } }>();

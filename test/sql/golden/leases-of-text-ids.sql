@@ -19,7 +19,7 @@ select fencing_token, "claim", "task_id" as task_id, owner, owner_pid, owner_boo
 select fencing_token, "claim", ("task_id")::text as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, ("run_id")::text as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now_ms from "transition_lease" where "task_id" = any($1::text[]) order by fencing_token;
 
 -- mysql: list
-select fencing_token, `claim`, `task_id` as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, `run_id` as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as now_ms from `transition_lease` where `task_id` in (select listed.v from json_table(?, '$[*]' columns (v varchar(255) character set utf8mb4 /*!80017 collate utf8mb4_0900_bin */ /*M!100201 collate utf8mb4_nopad_bin */ path '$')) as listed) order by fencing_token;
+select fencing_token, `claim`, `task_id` as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, `run_id` as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as now_ms from `transition_lease` where `task_id` in (select `in:list`.v from json_table(?, '$[*]' columns (v varchar(255) character set utf8mb4 /*!80017 collate utf8mb4_0900_bin */ /*M!100201 collate utf8mb4_nopad_bin */ path '$')) as `in:list`) order by fencing_token;
 
 
 -- insertMany

@@ -55,7 +55,7 @@ select fencing_token, "claim", "task_id" as task_id, owner, owner_pid, owner_boo
 select fencing_token, "claim", "task_id" as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, "run_id" as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now_ms from "transition_lease" where "task_id" = any($1::bigint[]) order by fencing_token;
 
 -- mysql: list
-select fencing_token, `claim`, `task_id` as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, `run_id` as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as now_ms from `transition_lease` where `task_id` in (select listed.v from json_table(?, '$[*]' columns (v bigint path '$')) as listed) order by fencing_token;
+select fencing_token, `claim`, `task_id` as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, `run_id` as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as now_ms from `transition_lease` where `task_id` in (select `in:list`.v from json_table(?, '$[*]' columns (v bigint path '$')) as `in:list`) order by fencing_token;
 
 
 -- readLatestHolders
@@ -67,7 +67,7 @@ select fencing_token, "claim", "task_id" as task_id, owner, owner_pid, owner_boo
 select fencing_token, "claim", "task_id" as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, "run_id" as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now_ms from "transition_lease" where "task_id" = any($1::bigint[]) order by fencing_token;
 
 -- mysql: list
-select fencing_token, `claim`, `task_id` as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, `run_id` as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as now_ms from `transition_lease` where `task_id` in (select listed.v from json_table(?, '$[*]' columns (v bigint path '$')) as listed) order by fencing_token lock in share mode;
+select fencing_token, `claim`, `task_id` as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, `run_id` as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as now_ms from `transition_lease` where `task_id` in (select `in:list`.v from json_table(?, '$[*]' columns (v bigint path '$')) as `in:list`) order by fencing_token lock in share mode;
 
 
 -- readAll
@@ -91,7 +91,7 @@ update "transition_lease" set expires_ms = min(cast(round((julianday('now') - 24
 update "transition_lease" set expires_ms = least((cast(extract(epoch from clock_timestamp()) * 1000 as bigint) + ttl_ms)::bigint, (deadline_ms)::bigint) where "fencing_token" in (select "fencing_token" from "transition_lease" where "fencing_token" = any($1::bigint[]) and "claim" = any($2::text[]) order by "fencing_token" for no key update skip locked) returning "claim", expires_ms, cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now_ms;
 
 -- mysql: tokens, claims
-update (select `fencing_token` as k from json_table(?, '$[*]' columns (v bigint path '$')) as listed straight_join `transition_lease` force index (primary) on `fencing_token` = listed.v where `claim` in (select listed.v from json_table(?, '$[*]' columns (v varchar(255) character set utf8mb4 /*!80017 collate utf8mb4_0900_bin */ /*M!100201 collate utf8mb4_nopad_bin */ path '$')) as listed) limit 18446744073709551615 for update skip locked) as picked straight_join `transition_lease` force index (primary) on `fencing_token` = picked.k set expires_ms = least(cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) + ttl_ms, deadline_ms);
+update (select `fencing_token` as k from json_table(?, '$[*]' columns (v bigint path '$')) as `in:list` straight_join `transition_lease` force index (primary) on `fencing_token` = `in:list`.v where `claim` in (select `in:list`.v from json_table(?, '$[*]' columns (v varchar(255) character set utf8mb4 /*!80017 collate utf8mb4_0900_bin */ /*M!100201 collate utf8mb4_nopad_bin */ path '$')) as `in:list`) limit 18446744073709551615 for update skip locked) as `in:lock` straight_join `transition_lease` force index (primary) on `fencing_token` = `in:lock`.k set expires_ms = least(cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) + ttl_ms, deadline_ms);
 
 
 -- readTokens
@@ -103,7 +103,7 @@ select "claim", expires_ms, deadline_ms, cast(round((julianday('now') - 2440587.
 select "claim", expires_ms, deadline_ms, cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now_ms from "transition_lease" where "fencing_token" = any($1::bigint[]);
 
 -- mysql: tokens
-select `claim`, expires_ms, deadline_ms, cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as now_ms from `transition_lease` where `fencing_token` in (select listed.v from json_table(?, '$[*]' columns (v bigint path '$')) as listed);
+select `claim`, expires_ms, deadline_ms, cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as now_ms from `transition_lease` where `fencing_token` in (select `in:list`.v from json_table(?, '$[*]' columns (v bigint path '$')) as `in:list`);
 
 
 -- release
@@ -127,7 +127,7 @@ delete from "transition_lease" where "fencing_token" in (select value from json_
 delete from "transition_lease" where "fencing_token" = any($1::bigint[]) and "claim" = any($2::text[]) returning "claim";
 
 -- mysql: tokens, claims
-delete from `transition_lease` where `fencing_token` in (select listed.v from json_table(?, '$[*]' columns (v bigint path '$')) as listed) and `claim` in (select listed.v from json_table(?, '$[*]' columns (v varchar(255) character set utf8mb4 /*!80017 collate utf8mb4_0900_bin */ /*M!100201 collate utf8mb4_nopad_bin */ path '$')) as listed);
+delete from `transition_lease` where `fencing_token` in (select `in:list`.v from json_table(?, '$[*]' columns (v bigint path '$')) as `in:list`) and `claim` in (select `in:list`.v from json_table(?, '$[*]' columns (v varchar(255) character set utf8mb4 /*!80017 collate utf8mb4_0900_bin */ /*M!100201 collate utf8mb4_nopad_bin */ path '$')) as `in:list`);
 
 
 -- reclaim
