@@ -21,6 +21,7 @@ export const classifyMysql = classifier({
   ],
   messages: [
     [/Pool is closed/i, notApplied('connection', false)],
+    [/Queue limit reached|No connections available/i, notApplied('busy', true)],
     [/closed state|Connection lost/i, unknownOutcome('connection', true)],
   ],
 });

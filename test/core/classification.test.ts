@@ -78,6 +78,8 @@ const mysql: readonly Told[] = [
   ['PROTOCOL_ENQUEUE_AFTER_FATAL_ERROR', 'unknown connection, may succeed later'],
   [{ message: "Can't add new command when connection is in closed state" }, 'unknown connection, may succeed later'],
   [{ message: 'Pool is closed.' }, 'not-applied connection'],
+  [{ message: 'Queue limit reached.' }, 'not-applied busy, may succeed later'],
+  [{ message: 'No connections available.' }, 'not-applied busy, may succeed later'],
 ];
 
 /** What any driver over a socket, and Kysely itself, may say. */
