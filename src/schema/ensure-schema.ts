@@ -1,8 +1,6 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
-import { storeFailure } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
-import { shown } from '../core/shown.js';
 import type { NamedTable } from '../dialect/dialect.js';
 import type { Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
@@ -21,6 +19,7 @@ import type { Session } from '../sql/session.js';
 import { changeSchema } from '../sql/transaction.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { ownTables } from './own-tables.js';
+import { hidden, inTheWay, notOurs } from './refusals.js';
 
 /** What `ensureSchema` did: `upgraded` if a table had an earlier shape, else `created` if one was missing. */
 export type SchemaChange = 'created' | 'upgraded' | 'unchanged';
@@ -132,25 +131,6 @@ async function send(
     if (sent.isErr()) return err(sent.error);
   }
   return ok(change);
-}
-
-/** A table of somebody else's stands where ours should: it is never altered. */
-function notOurs({ table }: OwnTable, lacking: string): StoreFailure {
-  return wrong(
-    `the table ${shown(table)} is there already and is not the library’s: it has no column ${shown(lacking)}`,
-  );
-}
-
-function inTheWay({ table }: NamedTable): StoreFailure {
-  return wrong(`the table ${shown(table)} is in the way of an upgrade: give it another name`);
-}
-
-function hidden({ table }: OwnTable): StoreFailure {
-  return wrong(`the table ${shown(table)} is there, and this user of the database may not look at it`);
-}
-
-function wrong(what: string): StoreFailure {
-  return storeFailure({ kind: 'schema', retryable: false, outcome: 'not-applied', cause: new Error(what) });
 }
 
 /** True if nothing is to be done. */
