@@ -4,7 +4,7 @@ import { type Diagnosis, explainDeadRun, explainEffect, explainImpossible, expla
 import { answered, Failed, Misshapen } from './failed.js';
 import type { Mapping, Ownership, Part } from './mapping.js';
 import { isThere } from './parts.js';
-import { foresee } from './recover.js';
+import { foresee, NO_JOBS } from './recover.js';
 import type { Report } from './report.js';
 import { readLeases, wantsAttention } from './status.js';
 import { counted, painted, printable, styled, textOf } from './text.js';
@@ -65,7 +65,7 @@ const leases: Look = async ({ over }) => {
 };
 
 const queuedJobs: Look = async (patient) => {
-  if (!(await hasJobs(patient))) return [advice('no-jobs', 'No jobs were looked at: --config says where they are.')];
+  if (!(await hasJobs(patient))) return [advice('no-jobs', NO_JOBS)];
   return answered(await findImpossibleQueued(patient.over(['jobs'])), JOBS).map(explainImpossible);
 };
 

@@ -49,6 +49,7 @@ function recoveryText(recovery: Recovery, dryRun: boolean, pidsCount: boolean): 
   const left = [...(jobs?.skipped ?? []), ...(sanitized?.skipped ?? [])];
   const would = dryRun ? ' would be' : '';
   return textOf([
+    jobs === null && NO_JOBS,
     jobs !== null &&
       `${counted(jobs.requeued.length, 'job')} of dead runs${would} queued again; ${jobs.kept.length} kept.`,
     jobs !== null && jobs.requeued.length > 0 && `${jobTable(jobs.requeued)}\n`,
@@ -65,6 +66,8 @@ function recoveryText(recovery: Recovery, dryRun: boolean, pidsCount: boolean): 
   ]);
 }
 
+/** What is said where no jobs are named, or none are found under their usual names. */
+export const NO_JOBS = 'No jobs were looked at: --config says where they are.';
 const PIDS = 'Bare pids of job rows prove nothing here: if they are those of this host, say --this-host.';
 const LOOK =
   'Look in the outside system and tell by resolveEffect, or let your application ask its probes at its start.';

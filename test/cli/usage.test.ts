@@ -136,6 +136,7 @@ describe('no configuration', () => {
     expect(await asked('doctor', ...place.database)).toMatchObject({ code: 0, document: found });
     const nothing = { jobs: null, sanitized: null, reclaimed: [] };
     expect(await asked('recover', ...place.database)).toMatchObject({ code: 0, document: nothing });
+    expect((await tool('recover', ...place.database)).stdout).toContain('No jobs were looked at: --config says where');
     const { code, stderr } = await tool('sanitize', ...place.database);
     expect(stderr).toMatch(
       /^transition-ownership: The queued jobs cannot be read: no such table: jobs\..* --config\.\n$/,
