@@ -1,3 +1,5 @@
+import { follow } from './followers.js';
+
 /** The signal of a lease: made when it is first asked for, fired once. */
 export class LeaseSignal {
   #controller: AbortController | undefined;
@@ -19,10 +21,8 @@ export class LeaseSignal {
   /** Fires it when the caller's own does, also if that has happened. */
   follow(signal: AbortSignal | undefined): void {
     if (signal === undefined) return;
-    const fire = (): void => this.abort(signal.reason);
-    if (signal.aborted) fire();
-    signal.addEventListener('abort', fire, { once: true });
-    this.#unfollow = () => signal.removeEventListener('abort', fire);
+    if (signal.aborted) this.abort(signal.reason);
+    else this.#unfollow = follow(signal, () => this.abort(signal.reason));
   }
 
   /** The lease has ended: the caller's own signal is followed no more. */

@@ -1,0 +1,50 @@
+import { getEventListeners } from 'node:events';
+import { describe, expect, test } from 'vitest';
+import { follow } from '../../src/runtime/followers.js';
+import { LeaseSignal } from '../../src/runtime/lease-signal.js';
+
+describe('follow', () => {
+  test('listens once to a signal that many leases follow, and tells all of them', () => {
+    const shutdown = new AbortController();
+    const signals = Array.from({ length: 40 }, () => new LeaseSignal());
+    for (const signal of signals) signal.follow(shutdown.signal);
+    expect(getEventListeners(shutdown.signal, 'abort')).toHaveLength(1);
+    const reason = new Error('shutting down');
+    shutdown.abort(reason);
+    expect(signals.map(({ signal }) => signal.reason as unknown)).toEqual(signals.map(() => reason));
+    expect(getEventListeners(shutdown.signal, 'abort')).toEqual([]);
+  });
+
+  test('listens no more once the last has let go, and again for the next', () => {
+    const shutdown = new AbortController();
+    const told: string[] = [];
+    const [first, second] = ['first', 'second'].map((name) => follow(shutdown.signal, () => void told.push(name)));
+    first?.();
+    first?.();
+    expect(getEventListeners(shutdown.signal, 'abort')).toHaveLength(1);
+    second?.();
+    expect(getEventListeners(shutdown.signal, 'abort')).toEqual([]);
+    follow(shutdown.signal, () => void told.push('third'));
+    first?.();
+    second?.();
+    shutdown.abort();
+    expect(told).toEqual(['third']);
+  });
+
+  test('a follower that lets another go in the midst, or itself, is no harm', () => {
+    const shutdown = new AbortController();
+    const told: string[] = [];
+    const ends: (() => void)[] = [];
+    for (const name of ['first', 'second']) {
+      ends.push(
+        follow(shutdown.signal, () => {
+          told.push(name);
+          for (const end of ends) end();
+        }),
+      );
+    }
+    shutdown.abort();
+    expect(told).toEqual(['first', 'second']);
+    expect(getEventListeners(shutdown.signal, 'abort')).toEqual([]);
+  });
+});
