@@ -55,6 +55,7 @@ export {
 export { defineStages, type StageMap, type Stages } from './core/stages.js';
 export {
   heartbeatOnly,
+  type Judge,
   type Judgement,
   judge,
   type Liveness,

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Mode } from './context.js';
 import type { IdType } from './core/id.js';
 import type { ProcessIdentity } from './core/process.js';
-import type { Liveness } from './core/verdict.js';
+import type { Judge, Liveness } from './core/verdict.js';
 import type { Dialect, TimeFormat } from './dialect/dialect.js';
 import type { DialectName } from './dialect/infer.js';
 import type { JobShapeOf, JobsIn, JobsOption } from './job/jobs-option.js';
@@ -91,7 +91,7 @@ export interface OwnershipOptions<
   /** The journal of effects, for `runEffect` and recovery. Default: none, and no such table. */
   readonly effects?: EffectsOption | undefined;
   /** Who is alive. Default `processAndHeartbeat()`. */
-  readonly liveness?: Liveness | undefined;
+  readonly liveness?: Liveness | Judge | undefined;
   /** The kill switch, or a function that reads it at every request. Default `'on'`. */
   readonly mode?: Mode | (() => Mode) | undefined;
   /** Which requests the library covers; others are handled as under `'off'`. Default: all. */

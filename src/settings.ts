@@ -4,7 +4,7 @@ import { checkText, type IdType } from './core/id.js';
 import { shown } from './core/shown.js';
 import { checkStages, keptStages, type StageMap } from './core/stages.js';
 import { checkTiming, DEFAULT_TIMING } from './core/timing.js';
-import { checkLiveness, type Liveness, processAndHeartbeat } from './core/verdict.js';
+import { type Judge, type Liveness, livenessOf } from './core/verdict.js';
 import type { Dialect, TimeFormat } from './dialect/dialect.js';
 import { checkJobs } from './job/check-jobs-option.js';
 import type { JobsOption } from './job/jobs-option.js';
@@ -30,7 +30,7 @@ export interface RawOptions {
   };
   readonly jobs?: JobsOption;
   readonly effects?: { readonly table?: string; readonly schema?: string | undefined };
-  readonly liveness?: Liveness;
+  readonly liveness?: Liveness | Judge;
   readonly timeFormat?: TimeFormat;
 }
 
@@ -58,7 +58,6 @@ export function checkSettings(
   const { maxHoldMs = DEFAULT_TIMING.maxHoldMs } = lease;
   const timing = Object.freeze({ ttlMs, renewEveryMs, maxHoldMs });
   checkTiming(timing);
-  if (liveness !== undefined) checkLiveness(liveness);
   const leaseTable = Object.freeze({ schema, table });
   const effectTable = effects === undefined ? undefined : checkEffects(effects, leaseTable);
   const checkedJobs = jobs === undefined ? undefined : checkJobs(jobs);
@@ -73,7 +72,7 @@ export function checkSettings(
     taskIdType,
     runIdType,
     timeFormat: format,
-    liveness: liveness ?? processAndHeartbeat(),
+    liveness: livenessOf(liveness),
     transitions: tasks.transitions && keptStages(tasks.transitions),
     leaseTable,
     effectTable,

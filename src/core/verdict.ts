@@ -52,6 +52,9 @@ export interface Liveness {
   judge(holder: Holder, observation: Observation): Judgement;
 }
 
+/** The judge alone, as a function. */
+export type Judge = Liveness['judge'];
+
 const judged = (verdict: Verdict, reason: VerdictReason): Judgement => Object.freeze({ verdict, reason });
 
 const OVER_BUDGET = judged('dead', 'over-budget');
@@ -98,8 +101,16 @@ export function judge(holder: Holder, observation: Observation, liveness: Livene
 /** Refuses a judge that cannot be asked. */
 export function checkLiveness(liveness: unknown): asserts liveness is Liveness {
   if (typeof (liveness as Partial<Liveness> | null | undefined)?.judge !== 'function') {
-    throw new TypeError(`liveness must have a function judge, got ${shown(liveness)}`);
+    throw new TypeError(`liveness must be a function, or have a function judge, got ${shown(liveness)}`);
   }
+}
+
+/** The liveness of an option: a function is a judge of the caller's without a name. */
+export function livenessOf(option: Liveness | Judge | undefined): Liveness {
+  if (option === undefined) return processAndHeartbeat();
+  const liveness = typeof option === 'function' ? Object.freeze({ name: 'own', judge: option }) : option;
+  checkLiveness(liveness);
+  return liveness;
 }
 
 const VERDICTS: readonly unknown[] = ['live', 'dead', 'unknown'] satisfies readonly Verdict[];

@@ -35,6 +35,8 @@ export interface LeaseSnapshot {
 /** The state of the ownership as plain JSON: for `GET /queue` and `GET /metrics`. */
 export interface Snapshot {
   readonly mode: Mode;
+  /** The name of what the leases were judged by. */
+  readonly liveness: string;
   /** Local wall time of the snapshot, ISO 8601 in UTC. */
   readonly at: string;
   /** All leases, oldest first; none under mode `off`. */
@@ -73,6 +75,7 @@ async function take(context: Context): Promise<Result<Snapshot, StoreFailure>> {
   return ok(
     Object.freeze({
       mode,
+      liveness: String(context.settings.liveness.name),
       at: new Date(context.ports.clock.wallMs()).toISOString(),
       leases: Object.freeze(read.value.map((judged) => toSnapshot(context, judged))),
       impossibleQueued: impossible.value,

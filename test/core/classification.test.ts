@@ -25,6 +25,10 @@ const sqlite: readonly Told[] = [
   [{ message: 'no such table: transition_lease' }, 'not-applied schema'],
   [{ message: 'near "slect": syntax error' }, 'not-applied schema'],
   [{ message: 'The database connection is not open' }, 'not-applied connection'],
+  [{ message: 'SQLite3 can only bind numbers, strings, bigints, buffers, and null' }, 'not-applied other'],
+  [{ message: 'The bound string, buffer, or bigint is too big' }, 'not-applied other'],
+  [{ message: 'Provided value cannot be bound to SQLite parameter 1.' }, 'not-applied other'],
+  [{ message: 'BigInt value is too large to bind' }, 'not-applied other'],
 ];
 
 const postgres: readonly Told[] = [

@@ -57,7 +57,7 @@ describe('a pure function refuses in one sentence', () => {
       untyped(judge),
       [{}, {}],
       TypeError,
-      'liveness must have a function judge, got undefined',
+      'liveness must be a function, or have a function judge, got undefined',
     ],
     ['assessRunningJob nothing', untyped(assessRunningJob), [], TypeError, 'evidence must be an object, got undefined'],
     [

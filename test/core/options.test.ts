@@ -185,7 +185,12 @@ describe('createTransitionOwnership', () => {
       'lease.table must be a string, got an array',
     ],
     ['a schema of null', { ...usual, lease: { schema: null } }, TypeError, 'lease.schema must be a string, got null'],
-    ['a liveness of null', { ...usual, liveness: null }, TypeError, 'liveness must have a function judge, got null'],
+    [
+      'a liveness of null',
+      { ...usual, liveness: null },
+      TypeError,
+      'liveness must be a function, or have a function judge, got null',
+    ],
     ['an empty table', { ...usual, lease: { table: '' } }, RangeError, 'lease.table must be a letter or underscore'],
     ['a dotted table', { ...usual, lease: { table: 'a.b' } }, RangeError, 'lease.table must be a letter or underscore'],
     [
@@ -262,7 +267,7 @@ describe('createTransitionOwnership', () => {
       'a judge that is none',
       { ...usual, liveness: { name: 'mine' } },
       TypeError,
-      'liveness must have a function judge, got an object',
+      'liveness must be a function, or have a function judge, got an object',
     ],
   ])('refuses %s', (_, options, kind, message) => {
     let thrown: unknown;

@@ -89,6 +89,25 @@ export const hostile: Proofs = {
       expect(rejected).toEqual([]);
     },
 
+  'a judge of your own may be a function alone': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    await ok(acquireLease(a.own(), request));
+    const asked: unknown[] = [];
+    const own = b.own({
+      liveness: ({ taskId }, { self }) => {
+        asked.push([taskId, self.pid]);
+        return { verdict: 'dead', reason: 'no-session' };
+      },
+    });
+    expect(await ok(snapshot(own))).toMatchObject({
+      liveness: 'own',
+      leases: [{ verdict: 'dead', reason: 'no-session' }],
+    });
+    expect(asked).toEqual([[1, b.identity.pid]]);
+    await ok(acquireLease(own, request));
+    expect(b.told('lease.reclaimed')).toMatchObject([{ verdict: 'dead', reason: 'no-session' }]);
+  },
+
   'what a judge of your own answers besides its verdict and reason reaches nobody': async (rig) => {
     const [a, b] = [rig.start('a'), rig.start('b')];
     await ok(acquireLease(b.own(), request));

@@ -290,6 +290,7 @@ export const operation: Proofs = {
         { taskId: 3, actor: 'webhook', verdict: 'live', reason: 'unexpired', sameProcess: false },
       ],
       impossibleQueued: null,
+      liveness: 'process-and-heartbeat',
       unfinishedEffects: null,
       counters: { acquired: 1, busy: 0, lost: 0 },
     });

@@ -10,6 +10,7 @@ import {
   type Dialect,
   type EffectsOption,
   ensureSchema,
+  type Judge,
   type LeaseOption,
   type Liveness,
   type Mode,
@@ -55,7 +56,7 @@ export interface TestPorts {
 export interface OwnershipOverrides {
   readonly lease?: LeaseOption<'integer', 'integer'>;
   readonly effects?: EffectsOption;
-  readonly liveness?: Liveness;
+  readonly liveness?: Liveness | Judge;
   readonly mode?: Mode | (() => Mode);
   readonly scope?: (question: { readonly taskId: number; readonly context: unknown }) => boolean;
   readonly onEvent?: (event: OwnershipEvent) => unknown;

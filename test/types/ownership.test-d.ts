@@ -69,6 +69,13 @@ describe('createTransitionOwnership does not compile with', () => {
       tasks,
       liveness: { name, judge: () => ({ verdict: 'dead', reason: 'no-session' }) },
     });
+    createTransitionOwnership({
+      db,
+      tasks,
+      liveness: ({ pid }, { self }) => ({ verdict: pid === self.pid ? 'live' : 'unknown', reason: 'by-pid' }),
+    });
+    // @ts-expect-error: no such verdict
+    createTransitionOwnership({ db, tasks, liveness: () => ({ verdict: 'asleep', reason: 'x' }) });
     // @ts-expect-error: no such verdict
     createTransitionOwnership({ db, tasks, liveness: { name, judge: () => ({ verdict: 'asleep', reason: 'x' }) } });
   });
