@@ -13,6 +13,8 @@ export const classifySqlite = classifier({
     [/database (table )?is locked/, notApplied('busy', true)],
     [/constraint failed/, notApplied('constraint', false)],
     [/no such (table|column)|syntax error/, notApplied('schema', false)],
+    // A value that no column can hold is refused before the statement runs: a boolean, an object, too great an integer.
+    [/can only bind|cannot be bound|too (big|large)/, notApplied('other', false)],
     [/connection is not open|database is closed/, notApplied('connection', false)],
   ],
 });

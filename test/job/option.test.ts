@@ -268,6 +268,19 @@ describe('a verb on jobs', () => {
     });
   });
 
+  test('that cannot bind a value of the caller’s has done nothing, and says so', async () => {
+    const id = await yard.put();
+    for (const value of [true, new Date(0), 2n ** 70n]) {
+      const failed = await claimNextJob(ownership, { where: { kind: value as never } });
+      expect(failed._unsafeUnwrapErr()).toMatchObject({
+        type: 'store-failure',
+        retryable: false,
+        outcome: 'not-applied',
+      });
+    }
+    expect(await yard.job(id)).toMatchObject({ status: 'queued' });
+  });
+
   test('answers frozen lists, whatever it did', async () => {
     await yard.put({ pid: 77 });
     await yard.put({ status: 'running', started_at: yard.nowMs });
