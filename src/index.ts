@@ -101,7 +101,7 @@ export { type ClearedRunOwnership, clearedRunOwnership } from './job/cleared-run
 export { type FindImpossibleOptions, findImpossibleQueued } from './job/find-impossible-queued.js';
 export type { FoundJob, ImpossibleQueued } from './job/found-job.js';
 export { createJobReaper, type JobOutcome, type JobReaper, type TickReport } from './job/job-reaper.js';
-export type { JobColumnsIn, JobShapeOf, JobStatuses, JobsIn, JobsOption } from './job/jobs-option.js';
+export type { CheckedJobs, JobColumnsIn, JobShapeOf, JobStatuses, JobsIn, JobsOption } from './job/jobs-option.js';
 export type { DeadJob, ReapDecision, ReaperOptions, RunningJob } from './job/reaper-options.js';
 export { type RequeueOwners, type RequeueReport, requeueRunningJobs } from './job/requeue-running-jobs.js';
 export { type ResetGuard, type ResetReport, type ResetRequest, resetRunOwnership } from './job/reset-run-ownership.js';

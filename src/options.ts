@@ -5,7 +5,7 @@ import type { ProcessIdentity } from './core/process.js';
 import type { Judge, Liveness } from './core/verdict.js';
 import type { Dialect, TimeFormat } from './dialect/dialect.js';
 import type { DialectName } from './dialect/infer.js';
-import type { JobShapeOf, JobsIn, JobsOption } from './job/jobs-option.js';
+import type { CheckedJobs, JobShapeOf, JobsOption } from './job/jobs-option.js';
 import type { ClaimRegistry } from './port/claim-registry.js';
 import type { Clock } from './port/clock.js';
 import type { ProcessTable } from './port/process-table.js';
@@ -85,7 +85,7 @@ export interface OwnershipOptions<
   /** Where your tasks are. */
   readonly tasks: TasksOption<DB, T, Id, Stage, Moves>;
   /** Where your jobs are, for the verbs on jobs and the reaper. Default: there are none. */
-  readonly jobs?: (Jobs & JobsIn<DB, Jobs, TaskIdType, RunIdType>) | undefined;
+  readonly jobs?: CheckedJobs<DB, Jobs, TaskIdType, RunIdType> | undefined;
   /** The lease table and its times. */
   readonly lease?: LeaseOption<TaskIdType, RunIdType> | undefined;
   /** The journal of effects, for `runEffect` and recovery. Default: none, and no such table. */

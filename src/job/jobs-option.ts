@@ -85,13 +85,23 @@ export interface JobColumnsIn<
   readonly alsoClear?: readonly NullableColumnOf<DB, T>[];
 }
 
-/** The same option, of one database: a wrong table, column or status does not compile. */
+/** What the same option may be in one database: its tables, columns and statuses. */
 export type JobsIn<DB, Jobs, TaskIdType extends IdType, RunIdType extends IdType> = Jobs extends JobsOption
   ? Unknown<Jobs> &
       (Jobs['table'] extends TableOf<DB>
         ? JobColumnsIn<DB, Jobs['table'], Jobs, TaskIdType, RunIdType>
         : { readonly table: TableOf<DB> })
   : unknown;
+
+/**
+ * The option as it was given if it fits one database, else what would fit: a wrong table, column or status does not
+ * compile, and the compiler names it. (An intersection of the two is `never`, and names nothing.)
+ */
+export type CheckedJobs<DB, Jobs, TaskIdType extends IdType, RunIdType extends IdType> = [Jobs] extends [
+  JobsIn<DB, Jobs, TaskIdType, RunIdType>,
+]
+  ? Jobs
+  : JobsIn<DB, Jobs, TaskIdType, RunIdType>;
 
 type Named<J, Name extends keyof JobsOption> = J extends { readonly [N in Name]: infer C extends string } ? C : never;
 

@@ -99,6 +99,39 @@ describe('the option jobs', () => {
     createTransitionOwnership({ db, tasks, jobs: { ...jobs, finishdAt: 'finished_at' } });
   });
 
+  test('points at the part that is wrong, and not at the whole option', () => {
+    createTransitionOwnership({
+      db,
+      tasks,
+      jobs: {
+        ...jobs,
+        // @ts-expect-error no such column
+        runId: 'run',
+      },
+    });
+    createTransitionOwnership({
+      db,
+      tasks,
+      jobs: {
+        ...jobs,
+        statuses: {
+          ...jobs.statuses,
+          // @ts-expect-error no such status
+          failed: 'broken',
+        },
+      },
+    });
+    createTransitionOwnership({
+      db,
+      tasks,
+      jobs: {
+        ...jobs,
+        // @ts-expect-error no such table
+        table: 'jobz',
+      },
+    });
+  });
+
   test('takes no column of the wrong type, and none to clear that cannot be null', () => {
     // @ts-expect-error a pid is a number
     createTransitionOwnership({ db, tasks, jobs: { ...jobs, pid: 'worker_id' } });
