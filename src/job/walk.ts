@@ -5,6 +5,7 @@ import type { IdValue } from '../core/id.js';
 import type { JobRecord, SeenJob } from '../core/job.js';
 import { type Answer, execute } from '../sql/execute.js';
 import { isImpossible, pageSize } from '../sql/job-rows.js';
+import { readEach } from '../sql/rows.js';
 import type { Jobs } from './jobs-of.js';
 
 /** Running jobs, page by page in the order of their ids; ends after a page that could not be read. */
@@ -20,7 +21,7 @@ export async function* runningPages(
       return;
     }
     const { rows } = answer.value;
-    yield ok(rows.map(read));
+    yield ok(readEach(session, rows, read));
     const last = rows.at(-1);
     if (last === undefined || rows.length < limit) return;
     answer = await execute(session, statements.nextRunning({ limit, after: readId(last) }));
@@ -40,7 +41,7 @@ export async function* impossiblePages(
       return;
     }
     const { rows } = answer.value;
-    yield ok(rows.filter(isImpossible).map(readSeen));
+    yield ok(readEach(session, rows.filter(isImpossible), readSeen));
     const last = rows.at(-1);
     if (last === undefined || pageSize(last) < limit) return;
     const after: IdValue = readId(last);

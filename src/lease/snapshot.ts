@@ -75,7 +75,7 @@ async function take(context: Context): Promise<Result<Snapshot, StoreFailure>> {
   return ok(
     Object.freeze({
       mode,
-      liveness: String(context.settings.liveness.name),
+      liveness: context.settings.liveness.name,
       at: new Date(context.ports.clock.wallMs()).toISOString(),
       leases: Object.freeze(read.value.map((judged) => toSnapshot(context, judged))),
       impossibleQueued: impossible.value,

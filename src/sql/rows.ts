@@ -67,7 +67,7 @@ export function readHolder(row: Row, taskIdType: IdType, runIdType: IdType): Hol
 /** Reads the rows of an answer; one that nobody can read is a failure of the store, and what it answered stands. */
 export function readRows<T>(
   { observer }: Session,
-  { rows }: Answer,
+  { rows }: Pick<Answer, 'rows'>,
   read: (row: Row) => T,
   outcome: StoreFailure['outcome'] = 'not-applied',
 ): Result<readonly T[], StoreFailure> {
@@ -79,4 +79,9 @@ export function readRows<T>(
     observer.tell('store.failed', { ...trouble, message: failure.message });
     return err(failure);
   }
+}
+
+/** Reads those rows of an answer that can be read: one that cannot is told, and stops no other. */
+export function readEach<T>(session: Session, rows: readonly Row[], read: (row: Row) => T): readonly T[] {
+  return rows.flatMap((row) => readRows(session, { rows: [row] }, read).unwrapOr([]));
 }

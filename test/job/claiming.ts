@@ -162,17 +162,6 @@ export const claiming: Proofs = {
     expect(await yard.job(2)).toMatchObject({ status: 'queued' });
   },
 
-  'claimNextJob of a job whose id is not exact as a number fails, says which column, and rejects nothing': async (
-    yard,
-  ) => {
-    const worker = yard.start('a');
-    await yard.put({ id: 2 ** 53 });
-    const { type, kind, message } = await failure(claimNextJob(worker.own()));
-    expect({ type, kind }).toEqual({ type: 'store-failure', kind: 'schema' });
-    expect(message).toContain('Column job:id must hold an id of type integer, and holds ');
-    expect(worker.told('store.failed')).toMatchObject([{ kind: 'schema' }]);
-  },
-
   'claimNextJob in a transaction of the caller goes with it': async (yard) => {
     const worker = yard.start('a');
     await yard.put();
