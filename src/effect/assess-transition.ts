@@ -85,30 +85,33 @@ export function assessTransition<S extends Shape>(
   const effects = journalOf(context, 'assessTransition');
   checkId('taskId', context.settings.taskIdType, taskId);
   checkRequest(options);
-  checkProbes(options.probes);
-  checkNames(options.effects);
-  return answered(
-    context.session,
-    assess(context, effects, { taskId, probes: options.probes, names: options.effects }),
-  );
+  const probes = checkProbes(options.probes);
+  const names = checkNames(options.effects);
+  return answered(context.session, assess(context, effects, { taskId, probes, names }));
 }
 
-/** Refuses probes that cannot be called. */
-export function checkProbes(probes: unknown): asserts probes is Readonly<Record<string, AnyProbe>> | undefined {
-  if (probes === undefined) return;
+/** Refuses probes that cannot be called; answers them as they are at this moment. */
+export function checkProbes(probes: unknown): Readonly<Record<string, AnyProbe>> | undefined {
+  if (probes === undefined) return undefined;
   if (typeof probes !== 'object' || probes === null)
     throw new TypeError(`probes must be an object, got ${shown(probes)}`);
-  for (const [effect, probe] of Object.entries(probes)) checkFunction(`probes.${effect}`, probe);
+  const kept = Object.entries<unknown>({ ...probes }).map(([effect, probe]) => {
+    checkFunction(`probes.${effect}`, probe);
+    return [effect, probe] as const;
+  });
+  return Object.fromEntries(kept);
 }
 
-function checkNames(names: unknown): asserts names is readonly EffectName[] | undefined {
-  if (names === undefined) return;
+function checkNames(names: unknown): readonly EffectName[] | undefined {
+  if (names === undefined) return undefined;
   if (!Array.isArray(names)) throw new TypeError(`effects must be an array, got ${shown(names)}`);
-  for (const name of names as readonly unknown[]) {
+  return Array.from(names as readonly unknown[], (name) => {
     checkRequest(name);
-    checkText('effects[].effect', Reflect.get(name, 'effect'));
-    checkText('effects[].key', Reflect.get(name, 'key'));
-  }
+    const { effect, key } = name as { readonly effect?: unknown; readonly key?: unknown };
+    checkText('effects[].effect', effect);
+    checkText('effects[].key', key);
+    return { effect, key };
+  });
 }
 
 interface Assessing {

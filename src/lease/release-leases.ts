@@ -29,7 +29,7 @@ export function releaseLeases<S extends Shape>(
   const context = contextOf(ownership);
   if (!Array.isArray(leases)) throw new TypeError(`leases must be an array, got ${shown(leases)}`);
   for (const lease of leases as readonly Lease[]) secretOf(lease, context.root);
-  return answered(context.session, releaseAll(context, leases));
+  return answered(context.session, releaseAll(context, [...(leases as readonly Lease[])]));
 }
 
 async function releaseAll(

@@ -80,9 +80,9 @@ export function recoverOnStartup<S extends Shape>(
     throw new TypeError('recoverOnStartup needs the ownership itself, not one made by using(trx)');
   }
   checkRequest(request);
-  const { jobs, probes, dryRun = false } = request;
+  const { jobs, dryRun = false } = request;
   if (context.jobs !== undefined || jobs !== undefined) checkOwners('jobs', jobs);
-  checkProbes(probes);
+  const probes = checkProbes(request.probes);
   if (typeof dryRun !== 'boolean') throw new TypeError(`dryRun must be a boolean, got ${shown(dryRun)}`);
   return answered(context.session, recover(context, { owners: jobs, probes, dryRun })) as unknown as ResultAsync<
     RecoveryReport<S>,

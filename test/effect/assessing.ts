@@ -1,4 +1,4 @@
-import { assessTransition, releaseLease, runEffect, snapshot } from 'transition-ownership';
+import { assessTransition, recoverOnStartup, releaseLease, runEffect, snapshot } from 'transition-ownership';
 import { expect } from 'vitest';
 import { err, ok, type Proofs } from '../rig/proofs.js';
 import type { Rig } from '../rig/rig.js';
@@ -79,6 +79,20 @@ export const assessing: Proofs = {
     expect(journal(rig)).toEqual(before);
     expect(a.wire.sent.every(({ sql }) => sql.startsWith('select'))).toBe(true);
     expect(a.told('effect.unknown')).toHaveLength(1);
+  },
+
+  'assessTransition asks the probes of the call about the effects of the call, whatever becomes of them': async (
+    rig,
+  ) => {
+    const { own } = await brokenOff(rig);
+    const effects = [{ effect: 'deploy', key: 'v1' }];
+    const probes: Record<string, () => 'applied'> = { deploy: () => 'applied' };
+    const asked = assessTransition(own, 1, { effects, probes });
+    const recovering = recoverOnStartup(own, { jobs: 'dead-only', probes });
+    probes['deploy'] = threw;
+    effects.push({ effect: 'merge_pr', key: 'none' });
+    expect(await ok(asked)).toMatchObject({ decision: 'converge', effects: [{ effect: 'deploy' }] });
+    expect((await ok(recovering)).transitions).toMatchObject([{ taskId: 1, decision: 'converge' }]);
   },
 
   'assessTransition asks the probe of the effect, and no other': async (rig) => {

@@ -182,6 +182,19 @@ export const release: Proofs = {
     expect(a.timers).toEqual([]);
   },
 
+  'releaseLeases gives back the leases of the call, whatever becomes of their list': async (rig) => {
+    const own = rig.start('a').own();
+    const requests = [1, 2].map((taskId) => ({ taskId, actor: 'monitor' }));
+    const asked = acquireLeases(own, requests);
+    requests.length = 0;
+    const leases = [...(await ok(asked)).acquired];
+    expect(leases).toHaveLength(2);
+    const given = releaseLeases(own, leases);
+    leases.length = 0;
+    expect(await ok(given)).toEqual(['released', 'released']);
+    expect(rig.leases()).toEqual([]);
+  },
+
   'releaseLeases leaves a row with the same token and another claim alone': async (rig) => {
     const a = rig.start('a');
     const own = a.own();
