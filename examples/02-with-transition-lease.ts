@@ -24,13 +24,20 @@ const ownership = createTransitionOwnership({ db, tasks: { table: 'tasks', id: '
 const request = { taskId: 1, actor: 'finalizer', stage: 'deploy' } as const;
 
 // What the handler returns is the value; a result that it returns is handed on.
-const moved = await withTransitionLease(ownership, request, async (held) => {
-  const ready = await held.ensure(5_000); // verified in the database, with 5 s to go: now begin what cannot be undone
-  if (ready.isErr()) return err(ready.error);
-  console.log(`deploying under token ${held.fencingToken}`);
-  return held.updateStage('done'); // fenced: expects the stage that the request named
-});
+const deploy = () =>
+  withTransitionLease(ownership, request, async (held) => {
+    // The lease says who may act, and not that there is something left to do: look again under it.
+    const task = await db.selectFrom('tasks').select('stage').where('id', '=', held.taskId).executeTakeFirst();
+    if (task?.stage !== request.stage) return err({ type: 'nothing-to-do' } as const);
+    const ready = await held.ensure(5_000); // verified in the database, with 5 s to go: now begin what cannot be undone
+    if (ready.isErr()) return err(ready.error);
+    console.log(`deploying under token ${held.fencingToken}`);
+    return held.updateStage('done'); // fenced: expects the stage that the request named
+  });
+const moved = await deploy();
 if (moved.isOk()) console.log(`moved from ${moved.value.from} to ${moved.value.to}`);
+const again = await deploy(); // a second webhook, a restart: it gets the lease, and finds the work done
+if (again.isErr()) console.log(again.error.type);
 
 // A handler that throws is a failure with its cause, and the lease is given back all the same.
 const thrown = await withTransitionLease(ownership, request, () => {
@@ -51,5 +58,6 @@ await db.destroy();
 // Output:
 // deploying under token 1
 // moved from deploy to done
+// nothing-to-do
 // The handler threw: the registry is down. The lease was released; the cause is in `cause`.
 // lease-busy

@@ -14,7 +14,7 @@ export interface LeaseRequest<S extends Shape> {
   readonly taskId: S['taskId'];
   /** Who asks; two actors of one process are two contenders. At most 255 bytes. */
   readonly actor: Actor;
-  /** The stage that the caller read; the fenced stage write expects it by default. */
+  /** The stage that the caller read; the fenced stage write expects it by default. Taking the lease does not check it. */
   readonly stage?: S['stage'] | undefined;
   /** The run in whose context this happens. */
   readonly runId?: S['runId'] | null | undefined;

@@ -48,16 +48,23 @@ export type TransitionFailure<R> =
  * by events, and the row expires. A handler that returned although its lease was taken is `lease-lost` with
  * its value, never a plain success.
  *
+ * The lease says who may act, not that there is something left to do. Nobody reads the task before the handler: it is
+ * called also for a task that has left the stage of the request meanwhile, or that is not there. So look again in the
+ * handler, under the lease, before a step that cannot be taken back; `runEffect` remembers the steps that were taken.
+ *
  * Throws `TypeError` on an ownership made by `using(trx)`: an irreversible step never hangs on a row that
  * may be rolled back.
  *
  * @example
  * ```ts
+ * import { err } from 'neverthrow';
  * import { withTransitionLease } from 'transition-ownership';
- * import { ownership } from './setup.js';
+ * import { db, ownership } from './setup.js';
  *
  * const request = { taskId: 1, actor: 'finalizer', stage: 'deploy' } as const;
  * const done = await withTransitionLease(ownership, request, async (held) => {
+ *   const task = await db.selectFrom('tasks').select('stage').where('id', '=', 1).executeTakeFirst();
+ *   if (task?.stage !== request.stage) return err({ type: 'nothing-to-do' } as const);
  *   const ready = await held.ensure(5_000);
  *   return ready.asyncAndThen(() => held.updateStage('done'));
  * });
