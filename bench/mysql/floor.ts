@@ -12,7 +12,7 @@ const NOW_MS = 'cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(
 const INSERT = `insert ignore into transition_lease (claim, task_id, owner, owner_pid, owner_boot_id, owner_host,
   owner_start, run_id, stage, ttl_ms, acquired_ms, expires_ms, deadline_ms)
   select ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, clock.now_ms, clock.now_ms + least(?, ?), clock.now_ms + ?
-  from (select ${NOW_MS} as now_ms) as clock where 1 = 1`;
+  from (select ${NOW_MS} as now_ms) as clock`;
 const READ = `select fencing_token, claim, task_id as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start,
   run_id as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, ${NOW_MS} as now_ms
   from transition_lease where task_id = ?`;

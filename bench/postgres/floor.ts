@@ -11,12 +11,12 @@ export const WRITTEN = [
     stage, ttl_ms, acquired_ms, expires_ms, deadline_ms)
     select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, clock.now_ms,
       clock.now_ms + least(($11)::bigint, ($12)::bigint), clock.now_ms + $13
-    from (select ${NOW_MS} as now_ms) as clock where 1 = 1
+    from (select ${NOW_MS} as now_ms) as clock
     on conflict (task_id) do nothing returning fencing_token, claim, acquired_ms, expires_ms, deadline_ms`,
   `update tasks set stage = $1, updated_at = to_timestamp((${NOW_MS})::double precision / 1000)
     where id = $2 and (stage)::text collate "C" is not distinct from ($3)::text collate "C"
     and exists (select 1 from transition_lease where task_id = $4 and claim = $5 for key share)
-    returning stage as stage`,
+    returning (stage)::text as stage`,
   `delete from transition_lease where task_id = $1 and claim = $2 returning fencing_token`,
 ] as const;
 

@@ -10,8 +10,9 @@ export const WRITTEN = [
   `insert into transition_lease (claim, task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, run_id,
     stage, ttl_ms, acquired_ms, expires_ms, deadline_ms)
     select ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, clock.now_ms, clock.now_ms + min(?, ?), clock.now_ms + ?
-    from (select ${NOW_MS} as now_ms) as clock where 1 = 1
-    on conflict (task_id) do nothing returning fencing_token, claim, acquired_ms, expires_ms, deadline_ms`,
+    from (select ${NOW_MS} as now_ms) as clock
+    where not exists (select 1 from transition_lease as taken where task_id = ?)
+    returning fencing_token, claim, acquired_ms, expires_ms, deadline_ms`,
   `update tasks set stage = ?, updated_at = strftime('%Y-%m-%d %H:%M:%f', ${NOW_MS} / 1000.0, 'unixepoch')
     where id = ? and stage is ? collate binary
     and exists (select 1 from transition_lease where task_id = ? and claim = ?) returning stage as stage`,
@@ -33,7 +34,7 @@ export function floor(name: string, database: BetterSqlite3.Database): Contender
         const { taskId, from, to } = tour.next();
         const claim = randomUUID();
         const owner = ['monitor', process.pid, bootId, host, '1234567', null];
-        demand(insert.get(claim, taskId, ...owner, from, ttlMs, ttlMs, maxHoldMs, maxHoldMs));
+        demand(insert.get(claim, taskId, ...owner, from, ttlMs, ttlMs, maxHoldMs, maxHoldMs, taskId));
         demand(write.get(to, taskId, from, taskId, claim));
         demand(release.get(taskId, claim));
       }
