@@ -52,7 +52,7 @@ function decided(decision: unknown, settings: JobSettings): Decided {
     throw new TypeError(`onDead must answer "requeue", "fail", "leave" or { status, set }, got ${shown(decision)}`);
   }
   const { status, set = {} } = decision as { readonly status?: unknown; readonly set?: unknown };
-  if (typeof status !== 'string' || status === statuses.running) {
+  if (typeof status !== 'string' || status === '' || status === statuses.running) {
     throw new TypeError(`onDead must answer a status other than ${shown(statuses.running)}, got ${shown(status)}`);
   }
   return { status, set: checkSet(set, settings, writtenByRequeue(settings)) };

@@ -347,7 +347,7 @@ export const reaping: Proofs = {
 
   'a tick is not stopped by a hook that throws, answers nonsense, or by a job that cannot be written': async (yard) => {
     const worker = yard.start('a');
-    for (let id = 1; id <= 5; id += 1) await putDead(yard, { id });
+    for (let id = 1; id <= 6; id += 1) await putDead(yard, { id });
     worker.wire.meanwhile(yard.comparing, (run) => run());
     worker.wire.fault(yard.comparing, 'strange', 1);
     const reaper = reaperOf(worker.own(), {
@@ -357,20 +357,22 @@ export const reaping: Proofs = {
         if (job.jobId === 1) throw new Error('the hook is broken');
         if (job.jobId === 2) return 'explode' as 'leave';
         if (job.jobId === 5) return { status: 'running' };
+        if (job.jobId === 6) return { status: '' as 'done' };
         return 'requeue';
       },
     });
     const report = await ok(reaper.tick());
-    expect(report).toMatchObject({ examined: 5, reaped: 1, skipped: 4 });
+    expect(report).toMatchObject({ examined: 6, reaped: 1, skipped: 5 });
     expect((await yard.jobs()).map(({ status }) => status)).toEqual([
       'running',
       'running',
       'queued',
       'running',
       'running',
+      'running',
     ]);
     const told = worker.told('job.reap-failed');
-    expect(told.map(({ jobId, severity }) => [jobId, severity])).toEqual([1, 2, 4, 5].map((id) => [id, 'warning']));
+    expect(told.map(({ jobId, severity }) => [jobId, severity])).toEqual([1, 2, 4, 5, 6].map((id) => [id, 'warning']));
     expect(told[0]?.message).toContain('the hook is broken');
     expect(told[1]?.message).toContain('explode');
     expect(told[3]?.message).toContain('running');
