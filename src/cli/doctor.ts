@@ -4,7 +4,7 @@ import { type Diagnosis, explainDeadRun, explainEffect, explainImpossible, expla
 import { answered, Failed, Misshapen } from './failed.js';
 import type { Mapping, Ownership, Part } from './mapping.js';
 import { isThere } from './parts.js';
-import { foresee, NO_JOBS } from './recover.js';
+import { foresee, NO_JOBS, PIDS } from './recover.js';
 import type { Report } from './report.js';
 import { readLeases, wantsAttention } from './status.js';
 import { counted, painted, printable, styled, textOf } from './text.js';
@@ -15,6 +15,8 @@ export interface Patient {
   readonly mapping: Mapping;
   /** True if the mapping was read from a file, and is not what the library is used with by default. */
   readonly mapped: boolean;
+  /** True by the word of the operator: bare pids of job rows are those of this host. */
+  readonly pidsCount: boolean;
   readonly over: (parts: readonly Part[]) => Ownership;
 }
 
@@ -71,7 +73,9 @@ const queuedJobs: Look = async (patient) => {
 
 const runningJobs: Look = async (patient) => {
   if (!(await hasJobs(patient))) return [];
-  return (await foresee(patient.over(['jobs']), JOBS)).jobs.requeued.map(explainDeadRun);
+  const { jobs } = await foresee(patient.over(['jobs']), JOBS);
+  const unproved = jobs.kept.length > 0 && !patient.pidsCount;
+  return [...jobs.requeued.map(explainDeadRun), ...(unproved ? [advice('bare-pids', PIDS)] : [])];
 };
 
 async function hasJobs({ over, mapping, mapped }: Patient): Promise<boolean> {

@@ -68,7 +68,8 @@ function recoveryText(recovery: Recovery, dryRun: boolean, pidsCount: boolean): 
 
 /** What is said where no jobs are named, or none are found under their usual names. */
 export const NO_JOBS = 'No jobs were looked at: --config says where they are.';
-const PIDS = 'Bare pids of job rows prove nothing here: if they are those of this host, say --this-host.';
+/** What is said where the pids of jobs were not taken for evidence. */
+export const PIDS = 'Bare pids of job rows prove nothing here: if they are those of this host, say --this-host.';
 const LOOK =
   'Look in the outside system and tell by resolveEffect, or let your application ask its probes at its start.';
 

@@ -53,7 +53,10 @@ async function obey(order: Order): Promise<Code> {
           failure: (message) => complain(message, order),
         });
       case 'doctor':
-        return tell(order, await doctor({ kind: order.kind, mapping, mapped: config !== undefined, over }));
+        return tell(
+          order,
+          await doctor({ kind: order.kind, mapping, mapped: config !== undefined, pidsCount: thisHost, over }),
+        );
       case 'release':
         if (order.release === undefined) throw new Misused('release needs to know what to release.');
         return tell(order, await release(leases, mapping, order.release));

@@ -140,6 +140,12 @@ const suite = ({ open }: Kind) => {
     const { document } = await asked('doctor', ...place.database, ...place.config(mapping), '--this-host');
     const { findings } = document as { findings: { code: string; jobId?: number }[] };
     expect(findings.filter(({ code }) => code === 'dead-run').map(({ jobId }) => jobId)).toEqual([1]);
+    expect(findings.map(({ code }) => code)).not.toContain('bare-pids');
+  });
+
+  test('doctor says that it took no bare pid for evidence, and how to say that it may', async () => {
+    const { stdout } = await tool('doctor', ...place.database, ...place.config(mapping));
+    expect(stdout).toMatch(/^advice +bare-pids: Bare pids of job rows prove nothing here: .* say --this-host\.$/m);
   });
 
   test('doctor ends with 0 where nothing is wrong', async () => {
