@@ -3,6 +3,9 @@ import { nameHolder } from './fail.js';
 import type { Failure } from './failure.js';
 import { shown } from './shown.js';
 
+const WRONG_SCHEMA =
+  'The tables are not as the statement needs them: ensureSchema makes those of the library, the options name yours; the cause is in `cause`.';
+
 /**
  * A failure as a paragraph for people: what happened, what is known, what to do.
  *
@@ -48,6 +51,7 @@ function advice(failure: Failure): string {
     case 'already-free':
       return 'There is nothing to release.';
     case 'store-failure':
+      if (failure.kind === 'schema') return WRONG_SCHEMA;
       return failure.retryable
         ? 'The same call may succeed later.'
         : 'Trying again will not help before the cause, in `cause`, is mended.';

@@ -108,6 +108,11 @@ const failures: readonly (readonly [failure: Failure, message: string, advice: s
   [
     fail.storeFailure({ kind: 'schema', retryable: false, outcome: 'not-applied', cause: null }),
     'The store failed (schema, nothing was applied): null.',
+    'The tables are not as the statement needs them: ensureSchema makes those of the library, the options name yours; the cause is in `cause`.',
+  ],
+  [
+    fail.storeFailure({ kind: 'constraint', retryable: false, outcome: 'not-applied', cause: null }),
+    'The store failed (constraint, nothing was applied): null.',
     'Trying again will not help before the cause, in `cause`, is mended.',
   ],
   [
