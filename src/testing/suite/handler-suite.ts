@@ -60,7 +60,11 @@ const everyFault: Readonly<Record<string, Faults>> = Object.freeze({
  * Defines tests that run your stage handlers under the library, in every interleaving and with every fault.
  *
  * Each process takes the task's lease, runs the handler of its stage, and moves the stage by compare-and-swap, until a
- * final stage is reached. In every schedule the task must get to a final stage once the faults are over.
+ * final stage is reached. In every schedule the task must get to a final stage once the faults are over. So a handler
+ * takes no lease and writes no stage; code that does both itself is run by `explore`.
+ *
+ * A broken promise is thrown to the runner as a `Failure`: a `test` of yours around the runner's can keep its `html()`.
+ * Its schedule is run again by running the test again, for `replay` wants a scenario, and that of a suite is its own.
  *
  * @param runner - Your test runner: `{ describe, test, afterAll }` of vitest or jest, `{ describe, test, after }` of node:test.
  * @param options - Your machine, and what must hold.
