@@ -61,6 +61,8 @@ export interface ReaperOptions<S extends ShapeWithJobs> {
     | ((job: DeadJob<S>) => ReapDecision<S> | PromiseLike<ReapDecision<S>> | PromiseLike<string>);
   /** Tells whether the process of a job with a pid is alive, in place of looking the pid up on this host. */
   readonly probe?: ((job: RunningJob<S>) => JobProcess | PromiseLike<string>) | undefined;
+  /** How long a probe may take, in ms, up to a year; one that takes longer has failed, and proves nothing. Default 10,000. */
+  readonly probeTimeoutMs?: number | undefined;
 }
 
 /** The options after their check. */
@@ -69,6 +71,7 @@ export interface ReapPlan {
   readonly mostGapMs: number;
   readonly onDead: (job: DeadJob) => unknown;
   readonly probe: ((job: RunningJob) => unknown) | undefined;
+  readonly probeTimeoutMs: number;
 }
 
 const LEAST_GAP_MS = 60_000;
@@ -79,7 +82,7 @@ export function checkReaper(
   options: { readonly [Name in keyof ReapPlan | keyof ReapLimits]?: unknown },
 ): ReapPlan {
   checkRequest('options', options);
-  const { deadTicks = 2, finalizeGraceMs, maxRunningMs, onDead, probe } = options;
+  const { deadTicks = 2, finalizeGraceMs, maxRunningMs, onDead, probe, probeTimeoutMs = 10_000 } = options;
   checkLimit('deadTicks', deadTicks, 1_000);
   checkDuration('finalizeGraceMs', finalizeGraceMs, 0);
   checkDuration('maxRunningMs', maxRunningMs);
@@ -91,6 +94,7 @@ export function checkReaper(
   }
   const { mostGapMs = Math.max(2 * finalizeGraceMs, LEAST_GAP_MS) } = options;
   checkDuration('mostGapMs', mostGapMs);
+  checkDuration('probeTimeoutMs', probeTimeoutMs);
   if (onDead !== 'requeue' && onDead !== 'fail' && typeof onDead !== 'function') {
     throw new TypeError(`onDead must be "requeue", "fail" or a function, got ${shown(onDead)}`);
   }
@@ -102,5 +106,6 @@ export function checkReaper(
     mostGapMs,
     onDead: typeof onDead === 'function' ? (onDead as ReapPlan['onDead']) : () => onDead,
     probe: probe as ReapPlan['probe'],
+    probeTimeoutMs,
   });
 }

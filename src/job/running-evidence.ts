@@ -8,6 +8,7 @@ import type { ReapMemory, Tick } from '../core/reap-memory.js';
 import { shown } from '../core/shown.js';
 import type { Judged } from '../evidence/judge-holder.js';
 import { settled } from '../runtime/settled.js';
+import { TOO_LATE, within } from '../runtime/within.js';
 import { toFound } from './found-job.js';
 import type { Jobs } from './jobs-of.js';
 import { leaseOf, leasesOf } from './lease-evidence.js';
@@ -47,7 +48,9 @@ export async function assessPage(ticking: Ticking, page: readonly JobRecord[]): 
       runningForMs,
       row: job.row,
     });
-    const answer = await lookUp(ticking, job, shownJob);
+    // A job that ran too long is reaped whatever its process does: nobody need be asked.
+    const overdue = runningForMs > plan.limits.maxRunningMs;
+    const answer = overdue ? ok('unknown' as const) : await lookUp(ticking, job, shownJob);
     const process = answer.unwrapOr('unknown');
     const suspicion = process === 'dead' ? memory.suspect(tick, run) : { deadTicks: 0, deadForMs: 0 };
     sighted.push({ job, shown: shownJob, evidence: { pid: job.pid, process, runningForMs, ...suspicion }, answer });
@@ -80,10 +83,11 @@ async function lookUp(
   job: JobRecord,
   shownJob: RunningJob,
 ): Promise<Result<JobProcess, string>> {
-  const { probe } = plan;
+  const { probe, probeTimeoutMs } = plan;
   if (probe === undefined || job.pid === null) return ok(processOf(context, jobs.settings, job));
-  const answered = await settled(() => probe(shownJob), reasonOf);
+  const answered = await settled(() => within(context.ports.clock, probeTimeoutMs, probe(shownJob)), reasonOf);
   if (answered.isErr()) return err(`the probe failed: ${shown(answered.error)}`);
+  if (answered.value === TOO_LATE) return err(`the probe did not answer within ${probeTimeoutMs} ms`);
   return ANSWERS.includes(answered.value)
     ? ok(answered.value as JobProcess)
     : err(`the probe must answer "alive", "dead" or "unknown", got ${shown(answered.value)}`);

@@ -235,6 +235,12 @@ describe('a verb on jobs', () => {
     ],
     [
       'createJobReaper',
+      'of no time',
+      { ...reaper, probeTimeoutMs: 0 },
+      /probeTimeoutMs must be a whole number of milliseconds from 1 to 31536000000, got 0/,
+    ],
+    [
+      'createJobReaper',
       'of a short bound',
       { ...reaper, maxRunningMs: 3_599_999 },
       /got maxRunningMs 3599999 and lease\.maxHoldMs 3600000/,

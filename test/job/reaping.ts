@@ -405,9 +405,38 @@ export const reaping: Proofs = {
         skipped: 2,
         outcomes: [{ jobId: 1 }, { jobId: 4, outcome: 'skipped' }, { jobId: 5, outcome: 'skipped' }, { jobId: 6 }],
       });
-      expect(asked).toEqual([77, 77, 77, 77, 77, 77]);
+      expect(asked).toEqual([77, 77, 77, 77, 77]); // whoever ran too long is reaped unasked
       expect(worker.told('job.reap-failed').map(({ jobId }) => jobId)).toEqual([4, 5]);
     },
+
+  'a probe that does not answer in time has failed, and stops neither the rest nor the next tick': async (yard) => {
+    const worker = yard.start('a');
+    for (const kind of ['hangs', 'dead']) await putDead(yard, { host: 'elsewhere', kind });
+    let hangs: () => void = () => {};
+    const reaper = reaperOf(worker.own({ lease }), {
+      finalizeGraceMs: 0,
+      deadTicks: 1,
+      probeTimeoutMs: 3_000,
+      probe: ({ row: { kind } }) => {
+        if (kind !== 'hangs') return 'dead';
+        hangs();
+        return new Promise<never>(() => {});
+      },
+    });
+    const tick = async () => {
+      const asked = new Promise<void>((resolve) => {
+        hangs = resolve;
+      });
+      const ticked = ok(reaper.tick());
+      await asked;
+      await yard.advance(3_000);
+      return ticked;
+    };
+    const late = { jobId: 1, outcome: 'skipped', reason: 'the probe did not answer within 3000 ms' };
+    expect(await tick()).toMatchObject({ reaped: 1, skipped: 1, outcomes: [late, { jobId: 2, outcome: 'reaped' }] });
+    expect(await tick()).toMatchObject({ examined: 1, skipped: 1, outcomes: [late] });
+    expect(yard.time.timers('a')).toEqual([]);
+  },
 
   'a tick also sanitizes impossible queued jobs': async (yard) => {
     const worker = yard.start('a');

@@ -1,0 +1,14 @@
+import type { Clock } from '../port/clock.js';
+
+/** What is answered in place of work that did not end in time. */
+export const TOO_LATE = Symbol('too late');
+
+/** The end of work of the caller's, or {@link TOO_LATE}; the work itself goes on, and nobody listens to it any more. */
+export function within(clock: Clock, ms: number, work: unknown): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const timer = clock.schedule(ms, () => resolve(TOO_LATE));
+    Promise.resolve(work)
+      .finally(() => timer.cancel())
+      .then(resolve, reject);
+  });
+}
