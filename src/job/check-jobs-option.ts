@@ -40,7 +40,7 @@ export function checkJobs(jobs: JobsOption): JobSettings {
   });
 }
 
-/** Refuses a column that has no name, or that has two meanings. */
+/** Refuses a column that has no name, or that has two meanings. Only the task of a job may be the job itself. */
 function checkColumns(jobs: JobsOption, alsoClear: readonly unknown[]): void {
   checkText('jobs.table', jobs.table);
   const meanings = new Map<unknown, string>();
@@ -52,7 +52,7 @@ function checkColumns(jobs: JobsOption, alsoClear: readonly unknown[]): void {
     }
     meanings.set(column, meaning);
   };
-  for (const name of DEMANDED) claim(`jobs.${name}`, jobs[name]);
+  for (const name of DEMANDED) if (name !== 'taskId' || jobs.taskId !== jobs.id) claim(`jobs.${name}`, jobs[name]);
   for (const name of OPTIONAL) if (jobs[name] !== undefined) claim(`jobs.${name}`, jobs[name]);
   for (const column of alsoClear) claim('jobs.alsoClear', column);
 }

@@ -28,7 +28,7 @@ export interface JobsOption {
   readonly table: string;
   /** Its id column: its primary key. */
   readonly id: string;
-  /** The task that a job is about; may be null. */
+  /** The task that a job is about; may be null. It is the id itself where jobs and tasks are one table. */
   readonly taskId: string;
   /** The status of a job. */
   readonly status: string;
