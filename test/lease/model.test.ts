@@ -153,7 +153,7 @@ const force = (seat: number, taskId: number): Command =>
     const by = seats[seat];
     const holder = holders.get(taskId);
     if (by === undefined) return;
-    const fencingToken = Number(holder?.lease.fencingToken ?? 1);
+    const fencingToken = holder?.lease.fencingToken ?? 1;
     const forced = await forceReleaseLease(by.ownership, { taskId, fencingToken, by: 'ada', reason: 'stuck' });
     expect(forced.isOk()).toBe(holder !== undefined);
     holders.delete(taskId);
