@@ -8,11 +8,11 @@ const { TEST_POSTGRES_URL, TEST_MYSQL_URL } = process.env;
 const runner = { describe, test, afterAll };
 
 describe('SQLite in memory', () => {
-  dialectSuite(runner, { store: () => memoryStore(), level: { maxSchedules: 300 } });
+  dialectSuite(runner, { store: () => memoryStore(), level: { maxSchedules: 100 } });
 });
 
 describe('an SQLite file', () => {
-  dialectSuite(runner, { store: () => sqliteFileStore(), level: { maxSchedules: 150 } });
+  dialectSuite(runner, { store: () => sqliteFileStore(), level: { maxSchedules: 60 } });
 });
 
 describe.skipIf(postgresServer.missing !== undefined)('PostgreSQL', () => {
@@ -21,10 +21,10 @@ describe.skipIf(postgresServer.missing !== undefined)('PostgreSQL', () => {
     await client.connect();
     return client;
   };
-  dialectSuite(runner, { store: () => postgresStore({ connect }), level: { maxSchedules: 15 } });
+  dialectSuite(runner, { store: () => postgresStore({ connect }), level: { maxSchedules: 8 } });
 });
 
 describe.skipIf(mysqlServer.missing !== undefined)('MySQL or MariaDB', () => {
   const connect = () => mysql.createConnection(TEST_MYSQL_URL ?? '');
-  dialectSuite(runner, { store: () => mysqlStore({ connect }), level: { maxSchedules: 15 } });
+  dialectSuite(runner, { store: () => mysqlStore({ connect }), level: { maxSchedules: 8 } });
 });
