@@ -276,7 +276,7 @@ describe('the file system that a file is on', () => {
   ].join('\n');
 
   test.each([
-    ['/home/a.sqlite', 'overlay'],
+    ['/elsewhere/a.sqlite', 'overlay'],
     ['/data/a.sqlite', 'nfs4'],
     ['/data/local/a.sqlite', 'ext4'],
     ['/database/a.sqlite', 'overlay'],
