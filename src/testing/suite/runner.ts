@@ -9,7 +9,7 @@ export interface Runner {
   describe(name: string, define: () => void): unknown;
   /** Defines a test; `timeoutMs` as vitest and jest take it. node:test reads no third argument, and knows no limit. */
   test(name: string, run: () => Promise<void>, timeoutMs?: number): unknown;
-  /** Runs once before the tests of the group. */
+  /** Not called: it is here so that what a runner has can be handed over whole. */
   beforeAll?(run: () => Promise<void>): unknown;
   /** Runs once after the tests of the group. */
   afterAll?(run: () => Promise<void>): unknown;
