@@ -5,8 +5,8 @@ import type { StageMap } from './core/stages.js';
 import type { Timing } from './core/timing.js';
 import type { Liveness } from './core/verdict.js';
 import type { Dialect, TimeFormat } from './dialect/dialect.js';
-import type { ClaimEntry } from './port/claim-registry.js';
 import type { Ports } from './port/ports.js';
+import type { Claims } from './runtime/claims.js';
 import type { Holding } from './runtime/holding.js';
 import type { LeaseSignal } from './runtime/lease-signal.js';
 import type { Observer } from './runtime/observer.js';
@@ -29,7 +29,7 @@ export interface Settings {
   readonly timeFormat: TimeFormat;
   readonly liveness: Liveness;
   readonly transitions: StageMap | undefined;
-  /** `schema.table` of the leases: the scope of a claim in the registry. */
+  /** The table of the leases. */
   readonly leaseTable: { readonly schema: string | undefined; readonly table: string };
   /** The journal of effects; `undefined` without the option `effects`. */
   readonly effectTable: { readonly schema: string | undefined; readonly table: string } | undefined;
@@ -82,8 +82,8 @@ export interface Context {
   covers(request: { readonly taskId: IdValue; readonly context: unknown }): boolean;
   /** Set once `close` was called: no new lease is granted for good. */
   readonly closing: { begun: boolean };
-  /** The key of a claim in the registry. */
-  registryKey(claim: string): string;
+  /** The claims of this process. */
+  readonly claims: Claims;
 }
 
 const CONTEXT = Symbol.for('transition-ownership.context');
@@ -117,6 +117,6 @@ export function regimeOf(context: Context, taskId: IdValue, requestContext: unkn
 
 /** What the process knows of the claim of a row. */
 export function registrationOf(context: Context, holder: Holder): 'no' | 'yes' | 'provisional' {
-  const entry: ClaimEntry | undefined = context.ports.registry.get(context.registryKey(holder.claim));
+  const entry = context.claims.find(holder.claim);
   return entry === undefined ? 'no' : entry.provisional ? 'provisional' : 'yes';
 }

@@ -12,6 +12,7 @@ import { RenewalKeeper } from './lease/keeper.js';
 import type { IdColumn, MovesOf, OwnershipOptions, ShapeOf, StageColumn } from './options.js';
 import type { Ports } from './port/ports.js';
 import { checkPorts } from './runtime/check-ports.js';
+import { Claims } from './runtime/claims.js';
 import { systemClock } from './runtime/clock.js';
 import type { LeaseSignal } from './runtime/lease-signal.js';
 import { type Listener, Observer } from './runtime/observer.js';
@@ -153,7 +154,7 @@ function compose(options: Untyped): Context {
       }),
     mode: readMode(mode),
     covers: readScope(options.scope),
-    registryKey: (claim: string) => `${leaseTable.schema ?? ''}.${leaseTable.table}/${claim}`,
+    claims: new Claims(registry, leaseTable),
   });
   return context;
 }

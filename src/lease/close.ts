@@ -26,7 +26,7 @@ export function closer({ root }: Context): (options?: CloseOptions) => ResultAsy
 
 async function close(context: Context, deadlineMs: number): Promise<Result<CloseReport, never>> {
   context.closing.begun = true;
-  const { keeper, unguarded, running, ports } = context;
+  const { keeper, unguarded, running, claims } = context;
   const reason = notGranting('closed');
   for (const held of [...keeper.holdings, ...unguarded]) held.abort(reason);
   await ended(context, Promise.allSettled(running), deadlineMs);
@@ -35,7 +35,7 @@ async function close(context: Context, deadlineMs: number): Promise<Result<Close
     const { taskId, fencingToken, actor, claim } = holding.facts;
     keeper.drop(holding);
     // Its owner may still write: the claim stays known, so that nobody here takes the row for an orphan's.
-    ports.registry.set(context.registryKey(claim), holding.facts.entry);
+    claims.enter(claim, holding.facts.entry);
     return Object.freeze({ taskId: jsonId(taskId), fencingToken, actor });
   });
   return ok(Object.freeze({ unfinished: Object.freeze(unfinished) }));

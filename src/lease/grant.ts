@@ -21,13 +21,13 @@ export interface Pending {
 export function enterClaim(context: Context, request: CheckedRequest): Pending {
   const claim = context.ports.randomness.claim();
   const entry: ClaimEntry = { phase: 'acquiring', provisional: context.session.inTransaction };
-  context.ports.registry.set(context.registryKey(claim), entry);
+  context.claims.enter(claim, entry);
   return { request, claim, entry };
 }
 
 /** Takes a claim out of the registry: whatever row carries it is an orphan's from now on. */
 export function leaveClaim(context: Context, claim: string): void {
-  context.ports.registry.delete(context.registryKey(claim));
+  context.claims.leave(claim);
 }
 
 /** The row of a pending acquisition. */

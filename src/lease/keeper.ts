@@ -46,8 +46,7 @@ export class RenewalKeeper implements Keeper {
   }
 
   drop(holding: Holding): void {
-    const context = this.#context();
-    context.ports.registry.delete(context.registryKey(holding.facts.claim));
+    this.#context().claims.leave(holding.facts.claim);
     this.#leave(holding);
   }
 

@@ -7,7 +7,8 @@ export interface ClaimEntry {
 }
 
 /**
- * The claims that a process holds, is acquiring or is releasing, by `schema.table/claim`.
+ * The claims that a process holds, is acquiring or is releasing, by the claim; also by `schema.table/claim`,
+ * as version 0.1.0 knows it.
  *
  * It answers one question: is a row that carries my identity really in use? A `Map` is all it takes, and a
  * `Map` is all that it is, because several copies of the package share one and its shape can never change.

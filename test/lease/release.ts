@@ -226,7 +226,7 @@ export const release: Proofs = {
     expect(await err(releaseLeases(own, acquired))).toMatchObject({ type: 'store-failure' });
     // One statement gives both back, or one each: those of a statement that failed are in nobody's care.
     const told = a.told('lease.release-failed');
-    expect(told.length).toBe(2 - a.registry.size);
+    expect(told.length).toBe(2 - a.claimed);
     expect(told[0]).toMatchObject({ taskId: 1 });
     expect(a.wire.matching(DELETE)).toHaveLength(12);
     expect(rig.leases()).toHaveLength(2);

@@ -112,6 +112,11 @@ export class TestProcess implements AsyncDisposable {
     this.ports = { ...ports, ...rig.options.seams?.(ports) };
   }
 
+  /** How many claims of this process are known; each has an entry under two keys. */
+  get claimed(): number {
+    return new Set(this.registry.values()).size;
+  }
+
   /** Makes an ownership of this process. */
   own(overrides: OwnershipOverrides = {}) {
     const { dialect } = this;
