@@ -1,6 +1,6 @@
 import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
-import noDiscardedResult from './eslint/no-discarded-result.js';
+import noDiscardedResult from './test/house/no-discarded-result.js';
 
 export default defineConfig(
   { ignores: ['**/*.js', 'dist', 'coverage', 'docs', '**/node_modules', 'test/docs/.snippets'] },
