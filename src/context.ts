@@ -11,6 +11,7 @@ import type { Holding } from './runtime/holding.js';
 import type { LeaseSignal } from './runtime/lease-signal.js';
 import type { Observer } from './runtime/observer.js';
 import type { Sightings } from './runtime/sightings.js';
+import type { CallersTable } from './sql/callers-table.js';
 import type { EffectStatements } from './sql/effect-statements.js';
 import type { JobSettings } from './sql/job-columns.js';
 import type { JobStatements } from './sql/job-statements.js';
@@ -29,13 +30,18 @@ export interface Settings {
   readonly timeFormat: TimeFormat;
   readonly liveness: Liveness;
   readonly transitions: StageMap | undefined;
+  /** The schema in which `db` looks for a table that is named without one; `undefined` for the database's own. */
+  readonly schema: string | undefined;
+  /** True where nobody has said the schema of the leases: it is then that of `db`. */
+  readonly leaseFollowsHandle: boolean;
   /** The table of the leases. */
   readonly leaseTable: { readonly schema: string | undefined; readonly table: string };
   /** The journal of effects; `undefined` without the option `effects`. */
   readonly effectTable: { readonly schema: string | undefined; readonly table: string } | undefined;
   /** Your jobs; `undefined` without the option `jobs`. */
   readonly jobs: JobSettings | undefined;
-  readonly tasksTable: string;
+  /** Your tasks. */
+  readonly tasks: CallersTable;
   readonly updatedAtColumn: string | undefined;
   readonly idColumn: string;
   readonly stageColumn: string;

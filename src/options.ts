@@ -31,7 +31,7 @@ export interface TasksOption<DB, T extends TableOf<DB>, Id extends string, Stage
 export interface LeaseOption<TaskIdType extends IdType, RunIdType extends IdType> {
   /** Its name: a letter or underscore, then letters, digits, underscores; 63 at most. Default `transition_lease`. */
   readonly table?: string | undefined;
-  /** Its schema. Default: the database's own. */
+  /** Its schema. Default: that of `db` where it has one by `withSchema`, else the database's own. */
   readonly schema?: string | undefined;
   /** What task ids are. Default `'integer'`: numbers up to 2^53 - 1. */
   readonly taskIdType?: TaskIdType | undefined;
@@ -78,7 +78,10 @@ export interface OwnershipOptions<
   RunIdType extends IdType,
   Jobs extends JobsOption | undefined = undefined,
 > {
-  /** Your Kysely, and not a transaction: that is for `using`. Its plugins never touch the library's statements. */
+  /**
+   * Your Kysely, and not a transaction: that is for `using`. Its plugins spell your names, as `withSchema` and
+   * `CamelCasePlugin` do, and never the library's own; one that changes more than names is refused.
+   */
   readonly db: Kysely<DB>;
   /** The database. Default: told by how `db` compiles a placeholder. */
   readonly dialect?: DialectName | Dialect | undefined;

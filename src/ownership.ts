@@ -28,7 +28,7 @@ import { jobStatements } from './sql/job-statements.js';
 import { leaseStatements } from './sql/lease-statements.js';
 import type { Session } from './sql/session.js';
 import type { Database } from './sql/statement.js';
-import { callersTable, column, tableName } from './sql/tables.js';
+import { tableName } from './sql/tables.js';
 import { taskStatements } from './sql/task-statements.js';
 import type { CallersHandle, TransitionOwnership } from './transition-ownership.js';
 
@@ -103,13 +103,13 @@ function sessionOn(base: Omit<Session, 'database' | 'inTransaction' | 'turnstile
 }
 
 function compose(options: Untyped): Context {
-  const { db, tasks } = options;
+  const { db } = options;
   checkObject('db', db);
   const database = bare(db);
   if ((db as CallersHandle).isTransaction)
     throw new TypeError('db must be the Kysely itself, not a transaction: give that to ownership.using');
   const dialect = resolveDialect(options.dialect, database);
-  const settings = checkSettings(options, dialect);
+  const settings = checkSettings(options, dialect, db as Kysely<object>);
   const { clock = systemClock, identity = processIdentity(), processes = systemProcesses, mode = 'on' } = options;
   const { registry = processClaims(), randomness = systemRandomness } = options;
   const ports: Ports = Object.freeze({ clock, identity, processes, registry, randomness });
@@ -136,10 +136,10 @@ function compose(options: Untyped): Context {
     closing: { begun: false },
     leases: leaseStatements(database, dialect, { lease, taskIdType, runIdType }),
     tasks: taskStatements(database, dialect, {
-      tasks: callersTable(tasks.table),
-      id: column(tasks.id),
-      stage: column(tasks.stage),
-      updatedAt: tasks.updatedAt,
+      tasks: settings.tasks,
+      id: settings.idColumn,
+      stage: settings.stageColumn,
+      updatedAt: settings.updatedAtColumn,
       idType: taskIdType,
       lease,
       timeFormat,

@@ -5,10 +5,11 @@ import { shown } from './core/shown.js';
 import { checkStages, keptStages, type StageMap } from './core/stages.js';
 import { checkTiming, DEFAULT_TIMING } from './core/timing.js';
 import { type Judge, type Liveness, livenessOf } from './core/verdict.js';
-import type { Dialect, TimeFormat } from './dialect/dialect.js';
+import type { Dialect, NamedTable, TimeFormat } from './dialect/dialect.js';
 import { checkJobs } from './job/check-jobs-option.js';
 import type { JobsOption } from './job/jobs-option.js';
-import { checkOwnName } from './sql/tables.js';
+import { CallersTable, type Handle, schemaOf } from './sql/callers-table.js';
+import { checkOwnName, shownTable } from './sql/tables.js';
 
 /** The options that settings are made of, as an untyped caller could send them. */
 export interface RawOptions {
@@ -40,6 +41,7 @@ const TIME_FORMATS: readonly TimeFormat[] = ['sqlite-text', 'iso', 'epoch-ms', '
 export function checkSettings(
   { tasks, jobs, lease = {}, effects, liveness, timeFormat }: RawOptions,
   dialect: Dialect,
+  handle: Handle,
 ): Settings {
   checkObject('tasks', tasks);
   for (const name of ['table', 'id', 'stage'] as const) checkText(`tasks.${name}`, tasks[name]);
@@ -47,9 +49,9 @@ export function checkSettings(
   checkApart(tasks);
   if (tasks.transitions !== undefined) checkStages('tasks.transitions', tasks.transitions);
   checkObject('lease', lease);
-  const { table = 'transition_lease', schema, taskIdType = 'integer', runIdType = 'integer' } = lease;
+  const { table = 'transition_lease', taskIdType = 'integer', runIdType = 'integer' } = lease;
   checkOwnName('lease.table', table);
-  if (schema !== undefined) checkOwnName('lease.schema', schema);
+  if (lease.schema !== undefined) checkOwnName('lease.schema', lease.schema);
   checkIdType('lease.taskIdType', taskIdType);
   checkIdType('lease.runIdType', runIdType);
   const format = timeFormat === undefined ? dialect.timeFormat : timeFormat;
@@ -58,14 +60,21 @@ export function checkSettings(
   const { maxHoldMs = DEFAULT_TIMING.maxHoldMs } = lease;
   const timing = Object.freeze({ ttlMs, renewEveryMs, maxHoldMs });
   checkTiming(timing);
-  const leaseTable = Object.freeze({ schema, table });
+  const { id, stage, updatedAt } = tasks;
+  const callersTasks = new CallersTable(
+    handle,
+    tasks.table,
+    updatedAt === undefined ? [id, stage] : [id, stage, updatedAt],
+  );
+  const schema = schemaOf(handle, table);
+  const leaseTable = Object.freeze({ schema: lease.schema ?? schema, table });
   const effectTable = effects === undefined ? undefined : checkEffects(effects, leaseTable);
-  const checkedJobs = jobs === undefined ? undefined : checkJobs(jobs);
-  checkOwnTable('lease.table', leaseTable, { 'tasks.table': tasks.table, 'jobs.table': checkedJobs?.table });
+  const checkedJobs = jobs === undefined ? undefined : checkJobs(jobs, handle);
+  const callers = { 'tasks.table': callersTasks.named, 'jobs.table': checkedJobs?.table.named };
+  checkOwnTable('lease.table', leaseTable, callers);
   checkOwnTable('effects.table', effectTable, {
-    'lease.table': nameOf(leaseTable),
-    'tasks.table': tasks.table,
-    'jobs.table': checkedJobs?.table,
+    'lease.table': leaseTable,
+    ...callers,
   });
   return Object.freeze({
     timing,
@@ -74,10 +83,12 @@ export function checkSettings(
     timeFormat: format,
     liveness: livenessOf(liveness),
     transitions: tasks.transitions && keptStages(tasks.transitions),
+    schema,
+    leaseFollowsHandle: lease.schema === undefined,
     leaseTable,
     effectTable,
     jobs: checkedJobs,
-    tasksTable: tasks.table,
+    tasks: callersTasks,
     updatedAtColumn: tasks.updatedAt,
     idColumn: tasks.id,
     stageColumn: tasks.stage,
@@ -103,19 +114,16 @@ function checkEffects(
   return Object.freeze({ schema, table });
 }
 
-function nameOf({ schema, table }: Settings['leaseTable']): string {
-  return schema === undefined ? table : `${schema}.${table}`;
-}
-
 /** Refuses a table of the library's own that is another's; some databases take names in capitals for the same. */
 function checkOwnTable(
   name: string,
-  own: Settings['leaseTable'] | undefined,
-  others: Readonly<Record<string, string | undefined>>,
+  own: NamedTable | undefined,
+  others: Readonly<Record<string, NamedTable | undefined>>,
 ): void {
   if (own === undefined) return;
-  const table = nameOf(own);
-  for (const [otherName, other] of Object.entries(others)) {
+  const table = shownTable(own);
+  for (const [otherName, named] of Object.entries(others)) {
+    const other = named && shownTable(named);
     if (table.toLowerCase() === other?.toLowerCase())
       throw new RangeError(`${name} must not be ${otherName}, got ${shown(table)} and ${shown(other)}`);
   }

@@ -21,5 +21,5 @@ export interface JobRecord extends SeenJob {
   /** The clock of the database, read in the same statement, epoch ms. */
   readonly nowMs: number;
   /** The columns of the caller's. */
-  readonly row: object;
+  readonly row: Readonly<Record<string, unknown>>;
 }

@@ -7,8 +7,7 @@ import { type JobSettings, runColumns } from '../sql/job-columns.js';
 export function checkSet(given: unknown, jobs: JobSettings, written: readonly string[]): Part {
   const set = columnsOf('set', given, 'write null');
   for (const column of Object.keys(set)) {
-    // Some databases take names in capitals for the same column.
-    const known = writtenByRequeue(jobs).find((name) => name.toLowerCase() === column.toLowerCase());
+    const known = writtenByRequeue(jobs).find((name) => jobs.table.isSameColumn(name, column));
     if (known === undefined) continue;
     if (written.includes(known)) {
       throw new TypeError(`set must not have the column ${shown(column)}: it is written by the library`);
@@ -17,7 +16,7 @@ export function checkSet(given: unknown, jobs: JobSettings, written: readonly st
       throw new TypeError(`set must name the column ${shown(known)} as the option jobs does, got ${shown(column)}`);
     }
   }
-  return assigned(set);
+  return assigned(jobs.table, set);
 }
 
 /** The columns that a claim writes by itself; further columns of a run are the caller's to set. */
@@ -31,12 +30,12 @@ export function writtenByRequeue(jobs: JobSettings): readonly string[] {
 }
 
 /** Refuses conditions that are neither values by column nor an expression: nothing is ever left out in silence. */
-export function checkWhere(where: unknown): Part {
-  if (typeof where === 'function') return matched(where as (builder: unknown) => unknown);
+export function checkWhere(where: unknown, { table }: JobSettings): Part {
+  if (typeof where === 'function') return matched(table, where as (builder: unknown) => unknown);
   if (typeof where !== 'object' || where === null || Array.isArray(where) || isExpression(where)) {
     throw new TypeError(`where must be an object or a function, got ${shown(where)}`);
   }
-  return matched(columnsOf('where', where, 'ask for null'));
+  return matched(table, columnsOf('where', where, 'ask for null'));
 }
 
 /** An order as it may be given: a column, a column with its direction, or a list of either. */

@@ -1,6 +1,7 @@
 import { checkIdType } from '../core/check.js';
 import { checkText } from '../core/id.js';
 import { shown } from '../core/shown.js';
+import { CallersTable, type Handle } from '../sql/callers-table.js';
 import type { JobSettings } from '../sql/job-columns.js';
 import type { JobsOption } from './jobs-option.js';
 
@@ -10,7 +11,7 @@ const STATUSES = ['queued', 'running', 'failed'] as const;
 const OTHERS = ['table', 'idType', 'statuses', 'singleHost', 'alsoClear'];
 
 /** Refuses an option `jobs` that cannot work; a violated relation names both values. */
-export function checkJobs(jobs: JobsOption): JobSettings {
+export function checkJobs(jobs: JobsOption, handle: Handle): JobSettings {
   if (typeof jobs !== 'object' || jobs === null) throw new TypeError(`jobs must be an object, got ${shown(jobs)}`);
   for (const name of Object.keys(jobs)) {
     if (![...DEMANDED, ...OPTIONAL, ...OTHERS].includes(name)) throw new TypeError(`jobs has no option ${shown(name)}`);
@@ -28,11 +29,13 @@ export function checkJobs(jobs: JobsOption): JobSettings {
       `jobs.host and jobs.pidStart are mapped together or not at all, got ${shown(host)} and ${shown(pidStart)}`,
     );
   }
-  const { table, id, taskId, status, runId, pid, startedAt, finishedAt, availableAt } = jobs;
-  const named = { table, id, taskId, status, runId, pid, startedAt, finishedAt, availableAt, host, pidStart };
+  const { id, taskId, status, runId, pid, startedAt, finishedAt, availableAt } = jobs;
+  const columns = { id, taskId, status, runId, pid, startedAt, finishedAt, availableAt, host, pidStart };
+  const mapped = [...Object.values(columns), ...(alsoClear as readonly string[])].filter((name) => name !== undefined);
   const { queued, running, failed } = statuses;
   return Object.freeze({
-    ...named,
+    ...columns,
+    table: new CallersTable(handle, jobs.table, mapped),
     statuses: Object.freeze({ queued, running, failed }),
     alsoClear: Object.freeze([...(alsoClear as readonly string[])]),
     idType,

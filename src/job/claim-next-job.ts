@@ -78,7 +78,7 @@ export function claimNextJob<S extends ShapeWithJobs>(
   checkRequest('request', request);
   const { where = {}, orderBy = [], set = {} } = request;
   const claim = {
-    where: checkWhere(where),
+    where: checkWhere(where, jobs.settings),
     orderBy: checkOrder(orderBy),
     set: checkSet(set, jobs.settings, writtenByClaim(jobs.settings)),
   };
@@ -92,7 +92,7 @@ async function claimNext(context: Context, jobs: Jobs, claim: Claim): Promise<Re
     : inOneCommit(session, (inside) => claimLocked(inside, jobs, claim)));
   if (claimed.isErr()) return err(claimed.error);
   if (claimed.value === undefined) return ok(null);
-  const job = toClaimed(jobs.read(claimed.value));
+  const job = toClaimed(await jobs.shown(jobs.read(claimed.value)));
   context.observer.tell('job.claimed', factsOf(job));
   return ok(job);
 }

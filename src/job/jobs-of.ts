@@ -16,6 +16,8 @@ export interface Jobs {
   readonly read: (row: Row) => JobRecord;
   readonly readSeen: (row: Row) => SeenJob;
   readonly readId: (row: Row) => IdValue;
+  /** A job with its row as the caller's own Kysely would give it. */
+  readonly shown: (job: JobRecord) => Promise<JobRecord>;
 }
 
 /** The jobs of an ownership; throws `TypeError` if it was made without them. */
@@ -32,6 +34,10 @@ export function jobsOf({ jobs: statements, settings }: Context, verb: string): J
     read: (row) => readJob(row, types),
     readSeen: (row) => readSeenJob(row, types),
     readId: (row) => readJobId(row, types),
+    shown: async (job) => {
+      const [row = job.row] = await jobs.table.rows([job.row]);
+      return Object.freeze({ ...job, startedAt: row[jobs.startedAt] ?? job.startedAt, row: Object.freeze(row) });
+    },
   };
 }
 

@@ -11,7 +11,7 @@ import type { Jobs } from './jobs-of.js';
 /** Running jobs, page by page in the order of their ids; ends after a page that could not be read. */
 export async function* runningPages(
   { session }: Context,
-  { statements, read, readId }: Jobs,
+  { statements, read, readId, shown }: Jobs,
   limit: number,
 ): AsyncGenerator<Result<readonly JobRecord[], StoreFailure>> {
   let answer: Result<Answer, StoreFailure> = await execute(session, statements.firstRunning({ limit }));
@@ -21,7 +21,7 @@ export async function* runningPages(
       return;
     }
     const { rows } = answer.value;
-    yield ok(readEach(session, rows, read));
+    yield ok(await Promise.all(readEach(session, rows, read).map(shown)));
     const last = rows.at(-1);
     if (last === undefined || rows.length < limit) return;
     answer = await execute(session, statements.nextRunning({ limit, after: readId(last) }));

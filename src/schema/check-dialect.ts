@@ -123,12 +123,13 @@ async function runProbes(probe: Probe): Promise<Result<readonly Finding[], Store
 }
 
 async function checkSettings({ session, dialect, settings }: Context): Promise<readonly Finding[]> {
-  const { leaseTable: lease, tasksTable, idColumn: id, updatedAtColumn: updatedAt } = settings;
+  const { leaseTable: lease, tasks, idColumn, updatedAtColumn } = settings;
   const { taskIdType, timeFormat, timing } = settings;
-  const [table = '', schema] = tasksTable.split('.').reverse();
+  const id = tasks.spelled(idColumn);
+  const updatedAt = updatedAtColumn && tasks.spelled(updatedAtColumn);
   const needs: SettingsNeeds = {
     lease,
-    tasks: { schema, table, id, updatedAt },
+    tasks: { ...tasks.named, id, updatedAt },
     taskIdType,
     timeFormat,
     ttlMs: timing.ttlMs,

@@ -2,6 +2,7 @@ import { type Expression, expressionBuilder, sql } from 'kysely';
 import { shown } from '../core/shown.js';
 import { unawaited } from '../core/unawaited.js';
 import type { Fragment } from '../dialect/dialect.js';
+import type { CallersTable } from './callers-table.js';
 import type { Slots } from './statement.js';
 
 /** Columns of the caller's with their values, or with expressions of Kysely's builder. */
@@ -41,28 +42,27 @@ function built(name: string, build: (builder: unknown) => unknown): Expression<u
 }
 
 /** The caller's columns to set, in the caller's order: some databases let a later one see the earlier. */
-export function assigned(set: Columns): Part {
-  const columns = Object.entries(set).map(
-    ([name, value]) =>
-      [
-        name,
-        typeof value === 'function' ? built(`set.${name}`, value as (builder: unknown) => unknown) : value,
-      ] as const,
-  );
+export function assigned(table: CallersTable, set: Columns): Part {
+  const columns = Object.entries(set).map(([name, given]) => {
+    const value = typeof given === 'function' ? built(`set.${name}`, given as (builder: unknown) => unknown) : given;
+    return [name, isExpression(value) ? table.expression(value) : value] as const;
+  });
   const plain = columns.filter(([, value]) => !isExpression(value));
   return {
     columns: Object.keys(set),
     key: plain.length === columns.length ? JSON.stringify(columns.map(([name]) => name)) : undefined,
     fragments: (places) =>
-      columns.map(([name, value]) => sql`${sql.id(name)} = ${isExpression(value) ? value : places[`set:${name}`]}`),
+      columns.map(
+        ([name, value]) => sql`${table.column(name)} = ${isExpression(value) ? value : places[`set:${name}`]}`,
+      ),
     values: Object.fromEntries(plain.map(([name, value]) => [`set:${name}`, value])),
   };
 }
 
 /** The caller's conditions; each must hold. */
-export function matched(where: Conditions): Part {
+export function matched(table: CallersTable, where: Conditions): Part {
   if (typeof where === 'function') {
-    const condition = built('where', where);
+    const condition = table.expression(built('where', where));
     return { columns: [], key: undefined, fragments: () => [sql`(${condition})`], values: {} };
   }
   const columns = Object.entries(where);
@@ -72,19 +72,19 @@ export function matched(where: Conditions): Part {
     key: JSON.stringify(columns.map(([name, value]) => [name, value === null])),
     fragments: (places) =>
       columns.map(([name, value]) =>
-        value === null ? sql`${sql.id(name)} is null` : sql`${sql.id(name)} = ${places[`where:${name}`]}`,
+        value === null ? sql`${table.column(name)} is null` : sql`${table.column(name)} = ${places[`where:${name}`]}`,
       ),
     values: Object.fromEntries(given.map(([name, value]) => [`where:${name}`, value])),
   };
 }
 
 /** No columns at all. */
-export const NOTHING: Part = assigned({});
+export const NOTHING: Part = Object.freeze({ columns: [], key: '[]', fragments: () => [], values: {} });
 
 /** The caller's order, with the key last so that it is total. */
-export function ordered(terms: readonly OrderTerm[], key: string): Fragment {
+export function ordered(terms: readonly OrderTerm[], key: string, spelled: (column: string) => Fragment): Fragment {
   const all = terms.some(({ column }) => column === key)
     ? terms
     : [...terms, { column: key, direction: 'asc' as const }];
-  return sql.join(all.map(({ column, direction }) => sql`${sql.id(column)} ${sql.raw(direction)}`));
+  return sql.join(all.map(({ column, direction }) => sql`${spelled(column)} ${sql.raw(direction)}`));
 }

@@ -32,12 +32,12 @@ export function jobClaims(
   { compiled, returning, update, cleared }: JobWriting,
 ) {
   const { queued, running } = names.statuses;
-  const { table, id, key, whole, now, inStatus, isJob, isRun, isPid, hasStarted } = columns;
+  const { table, column, id, key, whole, now, inStatus, isJob, isRun, isPid, hasStarted } = columns;
 
   const next = (p: Slots<Columns>, { where, orderBy }: Claim, answered: Fragment): Fragment =>
     sql`select ${answered} from ${table}
       where ${sql.join([inStatus(queued), columns.isDue, ...where.fragments(p)], sql` and `)}
-      order by ${ordered(orderBy, names.id)} limit 1 ${dialect.lockFreeRows}`;
+      order by ${ordered(orderBy, names.id, column)} limit 1 ${dialect.lockFreeRows}`;
   const claiming = (p: Slots<Columns>, { set }: Claim): Fragment =>
     update(p, set, running, { ...cleared, [names.startedAt]: now });
 
@@ -67,7 +67,7 @@ export function jobClaims(
         [names.host, p.host],
         [names.pidStart, p.pidStart],
       ] as const;
-      const written = stamped.flatMap(([name, value]) => (name === undefined ? [] : [sql`${sql.id(name)} = ${value}`]));
+      const written = stamped.flatMap(([name, value]) => (name === undefined ? [] : [sql`${column(name)} = ${value}`]));
       return sql`update ${table} set ${sql.join(written)} where ${isJob(p.jobId)} and ${inStatus(running)}
         and ${columns.runId} is null and ${columns.pid} is null and ${hasStarted(p.started)} ${returning(key)}`;
     }),

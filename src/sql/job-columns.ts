@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import type { IdType } from '../core/id.js';
 import type { Dialect, Fragment, TimeFormat } from '../dialect/dialect.js';
-import { callersTable } from './tables.js';
+import type { CallersTable } from './callers-table.js';
 
 /** The caller's jobs table, by the names of the option `jobs`. */
 export interface JobNames {
-  readonly table: string;
+  readonly table: CallersTable;
   readonly id: string;
   readonly taskId: string;
   readonly status: string;
@@ -43,29 +43,31 @@ export function runColumns(names: JobNames): readonly string[] {
 
 /** What statements on jobs are made of. */
 export function jobColumns(dialect: Dialect, names: JobNames, { idType, taskIdType, runIdType, timeFormat }: JobTypes) {
-  const id = sql.id(names.id);
-  const status = sql.id(names.status);
-  const runId = sql.id(names.runId);
-  const pid = sql.id(names.pid);
-  const startedAt = sql.id(names.startedAt);
-  const availableAt = names.availableAt === undefined ? undefined : sql.id(names.availableAt);
+  const column = (name: string): Fragment => names.table.column(name);
+  const id = column(names.id);
+  const status = column(names.status);
+  const runId = column(names.runId);
+  const pid = column(names.pid);
+  const startedAt = column(names.startedAt);
+  const availableAt = names.availableAt === undefined ? undefined : column(names.availableAt);
   const started = dialect.instantText(timeFormat, startedAt);
   const optional = (name: string | undefined): Fragment =>
-    name === undefined ? sql`null` : dialect.readId('text', sql.id(name));
+    name === undefined ? sql`null` : dialect.readId('text', column(name));
   /** A name that no column of the caller's has. */
   const as = (value: Fragment, name: string): Fragment => sql`${value} as ${sql.id(`job:${name}`)}`;
 
   const key = as(dialect.readId(idType, id), 'id');
   const seen = sql.join([
     key,
-    as(dialect.readId(taskIdType, sql.id(names.taskId)), 'task'),
+    as(dialect.readId(taskIdType, column(names.taskId)), 'task'),
     as(dialect.readId(runIdType, runId), 'run'),
     as(pid, 'pid'),
     as(started, 'started'),
     as(startedAt, 'started-at'),
   ]);
   return {
-    table: callersTable(names.table),
+    table: names.table.table,
+    column,
     id,
     runId,
     pid,

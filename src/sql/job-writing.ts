@@ -6,7 +6,7 @@ import { type Database, type Slots, type Statement, statement } from './statemen
 
 /** What every statement that writes jobs is made with. */
 export function jobWriting(database: Database, dialect: Dialect, names: JobNames, columns: JobColumns) {
-  const { table, now, setStatus } = columns;
+  const { table, column, now, setStatus } = columns;
   const kept = new Map<string, Statement<Columns>>();
   return {
     /**
@@ -41,7 +41,7 @@ export function jobWriting(database: Database, dialect: Dialect, names: JobNames
     ): Fragment => {
       const rest = Object.entries(written)
         .filter(([name]) => !set.columns.includes(name))
-        .map(([name, value]) => sql`${sql.id(name)} = ${value}`);
+        .map(([name, value]) => sql`${column(name)} = ${value}`);
       return sql`update ${table} set ${sql.join([...set.fragments(places), setStatus(status), ...rest])}`;
     },
     /** The run ownership, cleared. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { shown } from '../core/shown.js';
-import type { Dialect, Fragment } from '../dialect/dialect.js';
+import type { Dialect, Fragment, NamedTable } from '../dialect/dialect.js';
 import type { TableShape } from '../dialect/table-shape.js';
 
 /** The lease table: the same columns on every database. */
@@ -69,14 +69,9 @@ export function tableName(schema: string | undefined, table: string): Fragment {
   return schema === undefined ? sql.id(table) : sql.id(schema, table);
 }
 
-/** A table of the caller's, named as in their Kysely schema: a dot parts schema and table. */
-export function callersTable(table: string): Fragment {
-  return sql.table(table);
-}
-
-/** A column of the caller's; quoted whole, dots and all. */
-export function column(name: string): Fragment {
-  return sql.id(name);
+/** A table for people. */
+export function shownTable({ schema, table }: NamedTable): string {
+  return schema === undefined ? table : `${schema}.${table}`;
 }
 
 /** The columns that a lease table has had in every shape. */

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { IdType, IdValue } from '../core/id.js';
 import type { Dialect, Fragment, TimeFormat } from '../dialect/dialect.js';
+import type { CallersTable } from './callers-table.js';
 import { fence, nobodyHolds } from './lease-statements.js';
 import { type Database, type Slots, type Statement, statement } from './statement.js';
 
@@ -25,9 +26,9 @@ export interface WriteStage {
 
 /** The names that the statements need. */
 export interface TaskNames {
-  readonly tasks: Fragment;
-  readonly id: Fragment;
-  readonly stage: Fragment;
+  readonly tasks: CallersTable;
+  readonly id: string;
+  readonly stage: string;
   readonly updatedAt: string | undefined;
   readonly idType: IdType;
   readonly lease: Fragment;
@@ -53,18 +54,22 @@ const EXTRA = 'set:';
 
 /** The statements on the caller's tasks; those with the same extra columns are compiled once. */
 export function taskStatements(database: Database, dialect: Dialect, names: TaskNames): TaskStatements {
-  const { tasks, id, stage, idType, lease } = names;
+  const { idType, lease } = names;
+  const { table: tasks } = names.tasks;
+  const id = names.tasks.column(names.id);
+  const stage = names.tasks.column(names.stage);
   const compiled = new Map<string, Statement<WriteStage & ExtraColumns>>();
 
   const read = sql`${dialect.readId('text', stage)} as stage`;
   const isTask = (taskId: Fragment): Fragment<boolean> => dialect.sameId(idType, id, taskId);
 
   const assignments = (p: Slots<WriteStage & ExtraColumns>, columns: readonly string[]): Fragment => {
+    const { updatedAt: stamped } = names;
     const updatedAt =
-      names.updatedAt === undefined || columns.includes(names.updatedAt)
+      stamped === undefined || columns.some((column) => names.tasks.isSameColumn(column, stamped))
         ? []
-        : [sql`${sql.id(names.updatedAt)} = ${dialect.instant(names.timeFormat, dialect.nowMs)}`];
-    const extra = columns.map((column) => sql`${sql.id(column)} = ${p[`${EXTRA}${column}`]}`);
+        : [sql`${names.tasks.column(stamped)} = ${dialect.instant(names.timeFormat, dialect.nowMs)}`];
+    const extra = columns.map((column) => sql`${names.tasks.column(column)} = ${p[`${EXTRA}${column}`]}`);
     return sql.join([sql`${stage} = ${p.next}`, ...updatedAt, ...extra]);
   };
 

@@ -55,14 +55,13 @@ function checkFlag(name: string, value: unknown): boolean {
 
 function checkSet({ settings }: Context, given: unknown): ExtraColumns {
   const set = columnsOf('set', given, 'write null');
-  // Some databases take names in capitals for the same column, and the later of two for the one that counts.
-  const kept = [settings.idColumn, settings.stageColumn].map((column) => column.toLowerCase());
+  const { tasks, idColumn, stageColumn } = settings;
   for (const [column, value] of Object.entries(set)) {
     if (typeof value === 'function' || isExpression(value)) {
       const got = typeof value === 'function' ? 'a function' : 'an expression';
       throw new TypeError(`set.${column} must be a value, got ${got}`);
     }
-    if (kept.includes(column.toLowerCase())) {
+    if ([idColumn, stageColumn].some((kept) => tasks.isSameColumn(kept, column))) {
       throw new TypeError(
         `set must not have the column ${shown(column)}: the stage goes in next, the id never changes`,
       );

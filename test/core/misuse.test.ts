@@ -94,7 +94,7 @@ describe('a pure function refuses in one sentence', () => {
 
 describe('createTransitionOwnership refuses', () => {
   const usual = { db: {}, tasks: { table: 'tasks', id: 'id', stage: 'stage' } };
-  const handle = { withoutPlugins: () => handle, isTransaction: false };
+  const handle = { withoutPlugins: () => handle, getExecutor: () => ({ plugins: [] }), isTransaction: false };
   const { nowMs: _, ...withoutClock } = sqliteDialect;
   const identity = { bootId: 'boot', pid: 7, start: null, host: 'host' };
   const clock = {

@@ -13,11 +13,12 @@ import {
 } from 'kysely';
 import { type Dialect, type IdType, mysqlDialect, postgresDialect, sqliteDialect } from 'transition-ownership';
 import { assigned, matched } from '../../src/sql/callers-parts.js';
+import { CallersTable } from '../../src/sql/callers-table.js';
 import { jobStatements } from '../../src/sql/job-statements.js';
 import { leaseStatements } from '../../src/sql/lease-statements.js';
 import { createTable, type OwnTable, readColumns, rebuildTable } from '../../src/sql/schema-statements.js';
 import type { Database } from '../../src/sql/statement.js';
-import { callersTable, column, LEASE_ALWAYS, leaseBackfill, leaseTable, tableName } from '../../src/sql/tables.js';
+import { LEASE_ALWAYS, leaseBackfill, leaseTable, tableName } from '../../src/sql/tables.js';
 import { taskStatements } from '../../src/sql/task-statements.js';
 
 /** The three databases, none of them there: statements are compiled and never sent. */
@@ -85,9 +86,9 @@ export function leases(dialect: Dialect, database: Database, idType: IdType = 'i
 /** Every statement on the tasks of the caller. */
 export function stages(dialect: Dialect, database: Database, idType: IdType = 'integer', hostile = false): Statements {
   const statements = taskStatements(database, dialect, {
-    tasks: callersTable(hostile ? 'order "x" `y`' : 'tasks'),
-    id: column(hostile ? 'i"d`' : 'id'),
-    stage: column(hostile ? 'sta"ge`; --' : 'stage'),
+    tasks: new CallersTable(database, hostile ? 'order "x" `y`' : 'tasks', []),
+    id: hostile ? 'i"d`' : 'id',
+    stage: hostile ? 'sta"ge`; --' : 'stage',
     updatedAt: hostile ? 'at"`' : 'updated_at',
     idType,
     lease: tableName(named.schema, named.table),
@@ -125,8 +126,9 @@ const run = { jobId: 1, taskId: null, runId: 7, pid: 77, started: 'started', sta
 /** Every statement on jobs. */
 export function jobs(dialect: Dialect, database: Database, idType: IdType = 'integer', isHostile = false): Statements {
   const name = (plain: string): string => (isHostile ? `${plain} "\`\\ '` : plain);
+  const table = new CallersTable(database, name('jobs'), []);
   const names = {
-    table: name('jobs'),
+    table,
     id: name('id'),
     taskId: name('task_id'),
     status: name('status'),
@@ -143,13 +145,13 @@ export function jobs(dialect: Dialect, database: Database, idType: IdType = 'int
   const types = { idType, taskIdType: idType, runIdType: idType, timeFormat: dialect.timeFormat };
   const statements = jobStatements(database, dialect, names, types);
   const claim = {
-    where: matched({ [name('kind')]: 'kind', [name('note')]: null }),
+    where: matched(table, { [name('kind')]: 'kind', [name('note')]: null }),
     orderBy: [{ column: name('priority'), direction: 'desc' }],
-    set: assigned({ [name('worker_id')]: 'worker' }),
+    set: assigned(table, { [name('worker_id')]: 'worker' }),
   } as const;
   const { queued, running, failed } = names.statuses;
-  const move = { job: run, from: running, to: queued, set: assigned({}) };
-  const reset = { jobIds: [1, 2], from: running, expected: { runId: 7, pid: 77 }, set: assigned({}) };
+  const move = { job: run, from: running, to: queued, set: assigned(table, {}) };
+  const reset = { jobIds: [1, 2], from: running, expected: { runId: 7, pid: 77 }, set: assigned(table, {}) };
   const given = {
     claim: statements.claim(claim),
     pick: statements.pick(claim),

@@ -116,13 +116,13 @@ describe('plugins of the caller’s', () => {
   };
 
   test.each([
-    ['the CamelCasePlugin', new CamelCasePlugin()],
-    ['a plugin that renames everything', renaming],
-  ])('do not touch the statements of the library: %s', async (_, plugin) => {
+    ['the CamelCasePlugin', new CamelCasePlugin(), 'task'],
+    ['a plugin that renames everything', renaming, 'renamed'],
+  ])('do not touch the names of the library: %s', async (_, plugin, word) => {
     await using file = new TestFile<Camel>();
     await file.run(
-      'create table tasks (task_id integer primary key, task_stage text, updated_at text)',
-      "insert into tasks values (1, 'a', null), (2, 'a', null)",
+      `create table ${word}s (${word}_id integer primary key, ${word}_stage text, updated_at text)`,
+      `insert into ${word}s values (1, 'a', null), (2, 'a', null)`,
     );
     const own = createTransitionOwnership({
       db: file.open(plugin),
@@ -139,7 +139,7 @@ describe('plugins of the caller’s', () => {
     const [lease] = acquired;
     await ok(updateStageCas(own, { taskId: 1, expected: 'a', next: 'b', lease }));
     expect(await ok(releaseLeases(own, acquired))).toEqual(['released', 'released']);
-    expect(await file.read('select task_stage from tasks')).toEqual([{ task_stage: 'b' }, { task_stage: 'a' }]);
+    expect(await file.read(`select ${word}_stage as stage from ${word}s`)).toEqual([{ stage: 'b' }, { stage: 'a' }]);
   });
 
   test('work beside ownedBy in a statement of the caller’s', async () => {
