@@ -103,7 +103,12 @@ export type { FoundJob, ImpossibleQueued } from './job/found-job.js';
 export { createJobReaper, type JobOutcome, type JobReaper, type TickReport } from './job/job-reaper.js';
 export type { CheckedJobs, JobColumnsIn, JobShapeOf, JobStatuses, JobsIn, JobsOption } from './job/jobs-option.js';
 export type { DeadJob, ReapDecision, ReaperOptions, RunningJob } from './job/reaper-options.js';
-export { type RequeueOwners, type RequeueReport, requeueRunningJobs } from './job/requeue-running-jobs.js';
+export {
+  type RequeueOwners,
+  type RequeueReport,
+  type RequeueRequest,
+  requeueRunningJobs,
+} from './job/requeue-running-jobs.js';
 export { type ResetGuard, type ResetReport, type ResetRequest, resetRunOwnership } from './job/reset-run-ownership.js';
 export {
   type SanitizeOptions,
@@ -168,7 +173,8 @@ export type {
 } from './shape.js';
 export type { Condition } from './sql/owned-by.js';
 export type { StageChange, StageFailure } from './stage/stage-change.js';
-export { type StageRequest, updateStageCas } from './stage/update-stage-cas.js';
+export type { StageRequest } from './stage/stage-request.js';
+export { updateStageCas } from './stage/update-stage-cas.js';
 export { type Held, type HeldStageWrite } from './transition/held.js';
 export {
   type HandledError,

@@ -11,17 +11,16 @@ import { closer } from './lease/close.js';
 import { RenewalKeeper } from './lease/keeper.js';
 import type { IdColumn, MovesOf, OwnershipOptions, ShapeOf, StageColumn } from './options.js';
 import type { Ports } from './port/ports.js';
-import { checkPorts } from './runtime/check-ports.js';
 import { Claims } from './runtime/claims.js';
 import { systemClock } from './runtime/clock.js';
 import type { LeaseSignal } from './runtime/lease-signal.js';
-import { type Listener, Observer } from './runtime/observer.js';
+import { Observer } from './runtime/observer.js';
 import { processClaims, processIdentity } from './runtime/process-scope.js';
 import { systemProcesses } from './runtime/process-table.js';
 import { systemRandomness } from './runtime/randomness.js';
 import { Sightings } from './runtime/sightings.js';
 import { turnstileOf } from './runtime/turnstile.js';
-import { checkSettings, type RawOptions } from './settings.js';
+import { type CheckedOptions, checkOptions, settingsOf } from './settings.js';
 import type { TableOf } from './shape.js';
 import { effectStatements } from './sql/effect-statements.js';
 import { jobStatements } from './sql/job-statements.js';
@@ -31,14 +30,6 @@ import type { Database } from './sql/statement.js';
 import { tableName } from './sql/tables.js';
 import { taskStatements } from './sql/task-statements.js';
 import type { CallersHandle, TransitionOwnership } from './transition-ownership.js';
-
-interface Untyped extends RawOptions, Partial<Ports> {
-  readonly db: object;
-  readonly dialect?: DialectName | Dialect;
-  readonly mode?: Mode | (() => Mode);
-  readonly scope?: (question: { readonly taskId: unknown; readonly context: unknown }) => boolean;
-  readonly onEvent?: Listener;
-}
 
 /**
  * Makes the library over your database: the one place where defaults meet your options.
@@ -71,8 +62,7 @@ export function createTransitionOwnership<
 >(
   options: OwnershipOptions<DB, T, Id, Stage, Moves, TaskIdType, RunIdType, Jobs> & { readonly db: Kysely<DB> },
 ): TransitionOwnership<ShapeOf<DB, T, Id, Stage, Moves, TaskIdType, RunIdType, Jobs>> {
-  checkObject('options', options);
-  return present(compose(options as unknown as Untyped));
+  return present(compose(checkOptions(options)));
 }
 
 /** What the verbs see of an ownership: its context, and its life. */
@@ -102,20 +92,17 @@ function sessionOn(base: Omit<Session, 'database' | 'inTransaction' | 'turnstile
   return Object.freeze({ ...base, database, inTransaction, turnstile });
 }
 
-function compose(options: Untyped): Context {
+function compose(options: CheckedOptions): Context {
   const { db } = options;
   checkObject('db', db);
   const database = bare(db);
   if ((db as CallersHandle).isTransaction)
     throw new TypeError('db must be the Kysely itself, not a transaction: give that to ownership.using');
-  const dialect = resolveDialect(options.dialect, database);
-  const settings = checkSettings(options, dialect, db as Kysely<object>);
+  const dialect = resolveDialect(options.dialect as DialectName | Dialect | undefined, database);
+  const settings = settingsOf(options, dialect, db as Kysely<object>);
   const { clock = systemClock, identity = processIdentity(), processes = systemProcesses, mode = 'on' } = options;
   const { registry = processClaims(), randomness = systemRandomness } = options;
   const ports: Ports = Object.freeze({ clock, identity, processes, registry, randomness });
-  checkPorts(ports);
-  if (options.onEvent !== undefined && typeof options.onEvent !== 'function')
-    throw new TypeError(`onEvent must be a function, got ${shown(options.onEvent)}`);
   const observer = new Observer(options.onEvent);
   const session = sessionOn({ dialect, clock, randomness, observer }, db as CallersHandle);
   const { taskIdType, runIdType, timeFormat, leaseTable, effectTable, jobs } = settings;
@@ -152,7 +139,7 @@ function compose(options: Untyped): Context {
         lease,
         taskIdType,
       }),
-    mode: readMode(mode),
+    mode: readMode(mode as Mode | (() => Mode)),
     covers: readScope(options.scope),
     claims: new Claims(registry, leaseTable),
   });
@@ -178,12 +165,11 @@ function readMode(mode: Mode | (() => Mode)): () => Mode {
 }
 
 /** A scope that throws covers everything. */
-function readScope(scope: Untyped['scope']): Context['covers'] {
+function readScope(scope: CheckedOptions['scope']): Context['covers'] {
   if (scope === undefined) return () => true;
-  if (typeof scope !== 'function') throw new TypeError(`scope must be a function, got ${shown(scope)}`);
   return (question) => {
     try {
-      return unawaited<unknown>(scope(question)) !== false;
+      return unawaited(scope(question)) !== false;
     } catch {
       return true;
     }

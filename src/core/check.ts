@@ -1,17 +1,26 @@
-import type { IdType } from './id.js';
 import { shown } from './shown.js';
 
 /** Refuses a value that is not one of a closed list. */
 export function checkOneOf<T extends string>(name: string, value: unknown, allowed: readonly T[]): asserts value is T {
   if (!allowed.includes(value as T)) {
-    throw new RangeError(`${name} must be one of ${allowed.map(shown).join(', ')}, got ${shown(value)}`);
+    const words = allowed.map(shown);
+    const these = words.length === 2 ? words.join(' or ') : `one of ${words.join(', ')}`;
+    throw new RangeError(`${name} must be ${these}, got ${shown(value)}`);
   }
 }
 
-/** Refuses what is not an object of named parts: a list is none either. */
+/** Objects of JavaScript itself that hold a value, and no parts by name. */
+const BUILT_IN = /^\[object (?:Date|Promise|RegExp|Error|Weak\w+|String|Number|Boolean|\w*ArrayBuffer|DataView)\]$/;
+
+/** Refuses what is not an object of named parts: neither a list nor a map is one, and an object of a class is. */
 export function checkObject(name: string, value: unknown): asserts value is object {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
+  if (typeof value !== 'object' || value === null || isBuiltIn(value))
     throw new TypeError(`${name} must be an object, got ${shown(value)}`);
+}
+
+function isBuiltIn(value: object): boolean {
+  if (Object.getPrototypeOf(value) === Object.prototype) return false;
+  return Symbol.iterator in value || BUILT_IN.test(Object.prototype.toString.call(value));
 }
 
 /** Refuses what cannot be called. */
@@ -19,9 +28,17 @@ export function checkFunction(name: string, value: unknown): asserts value is (i
   if (typeof value !== 'function') throw new TypeError(`${name} must be a function, got ${shown(value)}`);
 }
 
-const ID_TYPES: readonly IdType[] = ['integer', 'bigint', 'text'];
+/** Refuses what is neither true nor false. */
+export function checkBoolean(name: string, value: unknown): asserts value is boolean {
+  if (typeof value !== 'boolean') throw new TypeError(`${name} must be a boolean, got ${shown(value)}`);
+}
 
-/** Refuses a kind of id that there is not. */
-export function checkIdType(name: string, value: unknown): asserts value is IdType {
-  checkOneOf(name, value, ID_TYPES);
+/** Refuses what is no number; any number will do. */
+export function checkNumber(name: string, value: unknown): asserts value is number {
+  if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${shown(value)}`);
+}
+
+/** Refuses what cannot abort. */
+export function checkSignal(name: string, value: unknown): asserts value is AbortSignal {
+  if (!(value instanceof AbortSignal)) throw new TypeError(`${name} must be an AbortSignal, got ${shown(value)}`);
 }

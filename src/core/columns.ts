@@ -1,4 +1,3 @@
-import { checkObject } from './check.js';
 import { isPlain } from './plain.js';
 import { shown } from './shown.js';
 
@@ -9,8 +8,7 @@ import { shown } from './shown.js';
  * Whatever would be left out in silence is refused: the entries of a map, the accessors of a class, symbols, `undefined`.
  */
 export function columnsOf(name: string, given: unknown, instead: string): Readonly<Record<string, unknown>> {
-  if (!Array.isArray(given)) checkObject(name, given);
-  if (!isPlain(given) || Object.getOwnPropertySymbols(given).length > 0)
+  if (typeof given !== 'object' || given === null || !isPlain(given) || Object.getOwnPropertySymbols(given).length > 0)
     throw new TypeError(`${name} must be an object of columns, got ${shown(given)}`);
   const columns: Readonly<Record<string, unknown>> = Object.freeze({ ...given });
   for (const [column, value] of Object.entries(columns)) {

@@ -3,15 +3,17 @@ export function shown(value: unknown): string {
   if (typeof value === 'bigint') return `${value}n`;
   if (typeof value === 'string') return JSON.stringify(value.length > 80 ? `${value.slice(0, 77)}...` : value);
   if (typeof value === 'function') return 'a function';
-  if (typeof value === 'object' && value !== null) return isArray(value) ? 'an array' : 'an object';
+  if (typeof value === 'object' && value !== null) return kindOf(value);
   return String(value);
 }
 
-/** A proxy that was revoked throws even at this question. */
-function isArray(value: object): boolean {
+/** What kind of object it is. A proxy that was revoked throws even at this question. */
+function kindOf(value: object): string {
   try {
-    return Array.isArray(value);
+    const kind = Object.prototype.toString.call(value).slice(8, -1);
+    if (kind === 'Array') return 'an array';
+    return kind === 'Object' || kind.length > 40 ? 'an object' : `${/^[AEIO]/.test(kind) ? 'an' : 'a'} ${kind}`;
   } catch {
-    return false;
+    return 'an object';
   }
 }

@@ -1,4 +1,4 @@
-import { checkDuration } from './duration.js';
+import { duration, optional } from './request.js';
 
 /** How long a lease lives, how often it is renewed, and how long one hold may last. */
 export interface Timing {
@@ -21,11 +21,15 @@ export function marginMs(ttlMs: number): number {
   return Math.max(Math.floor(ttlMs / 10), 100);
 }
 
+/** The rules of the times; their relation is {@link checkRenewals}. */
+export const timingRules = {
+  ttlMs: optional(duration(MIN_TTL_MS), DEFAULT_TIMING.ttlMs),
+  renewEveryMs: optional(duration(10), DEFAULT_TIMING.renewEveryMs),
+  maxHoldMs: optional(duration(), DEFAULT_TIMING.maxHoldMs),
+};
+
 /** Refuses times whose relation would lose leases: two renewals may fail and the third still comes in time. */
-export function checkTiming({ ttlMs, renewEveryMs, maxHoldMs }: Timing): void {
-  checkDuration('ttlMs', ttlMs, MIN_TTL_MS);
-  checkDuration('renewEveryMs', renewEveryMs, 10);
-  checkDuration('maxHoldMs', maxHoldMs);
+export function checkRenewals(ttlMs: number, renewEveryMs: number): void {
   if (ttlMs < 3 * renewEveryMs) {
     throw new RangeError(
       `ttlMs must be at least three times renewEveryMs, got ttlMs ${ttlMs} and renewEveryMs ${renewEveryMs}`,

@@ -1,11 +1,11 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
-import { checkFunction } from '../core/check.js';
+import { checkFunction, checkObject } from '../core/check.js';
 import { decideEffect, decideTransition, type EffectDecision, type EffectRecord, stateOf } from '../core/effect.js';
 import { type Json, readResult } from '../core/effect-result.js';
 import type { StoreFailure } from '../core/failure.js';
-import { checkId, checkText, type IdValue } from '../core/id.js';
-import { shown } from '../core/shown.js';
+import { checkId, type IdValue } from '../core/id.js';
+import { list, object, optional, type Rule, type RulesOf, requestOf, text } from '../core/request.js';
 import type { Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
 import { readEffectRow } from '../sql/effect-rows.js';
@@ -13,7 +13,7 @@ import type { EffectStatements } from '../sql/effect-statements.js';
 import { execute } from '../sql/execute.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { askProbe } from './ask-probe.js';
-import { type AnyProbe, checkRequest, journalOf, type Probe } from './effect-request.js';
+import { type AnyProbe, journalOf, type Probe } from './effect-request.js';
 
 /** Your probes, by the effects that they ask about. */
 export type Probes<S extends Shape = Shape> = { readonly [effect: string]: Probe<S> };
@@ -33,6 +33,21 @@ export interface AssessOptions<S extends Shape> {
   /** The effects that the transition is made of. Default: all that the journal has of the task. */
   readonly effects?: readonly EffectName[] | undefined;
 }
+
+const effectName = object({ effect: text, key: text } satisfies RulesOf<EffectName>);
+
+/** The rule for probes, each under the name of its effect; they are kept as they are at this moment. */
+export const probesRule: Rule<Readonly<Record<string, AnyProbe>>> = (name) => (value) => {
+  checkObject(name, value);
+  const probes = Object.entries<unknown>({ ...value });
+  for (const [effect, probe] of probes) checkFunction(`${name}.${effect}`, probe);
+  return Object.fromEntries(probes) as Readonly<Record<string, AnyProbe>>;
+};
+
+const check = requestOf(
+  { probes: optional(probesRule), effects: optional(list(effectName)) } satisfies RulesOf<AssessOptions<Shape>>,
+  'options',
+);
 
 /** One effect of a transition, with what to do about it. */
 export interface AssessedEffect extends EffectName {
@@ -84,34 +99,8 @@ export function assessTransition<S extends Shape>(
   const context = contextOf(ownership);
   const effects = journalOf(context, 'assessTransition');
   checkId('taskId', context.settings.taskIdType, taskId);
-  checkRequest(options);
-  const probes = checkProbes(options.probes);
-  const names = checkNames(options.effects);
+  const { probes, effects: names } = check(options);
   return answered(context.session, assess(context, effects, { taskId, probes, names }));
-}
-
-/** Refuses probes that cannot be called; answers them as they are at this moment. */
-export function checkProbes(probes: unknown): Readonly<Record<string, AnyProbe>> | undefined {
-  if (probes === undefined) return undefined;
-  if (typeof probes !== 'object' || probes === null)
-    throw new TypeError(`probes must be an object, got ${shown(probes)}`);
-  const kept = Object.entries<unknown>({ ...probes }).map(([effect, probe]) => {
-    checkFunction(`probes.${effect}`, probe);
-    return [effect, probe] as const;
-  });
-  return Object.fromEntries(kept);
-}
-
-function checkNames(names: unknown): readonly EffectName[] | undefined {
-  if (names === undefined) return undefined;
-  if (!Array.isArray(names)) throw new TypeError(`effects must be an array, got ${shown(names)}`);
-  return Array.from(names as readonly unknown[], (name) => {
-    checkRequest(name);
-    const { effect, key } = name as { readonly effect?: unknown; readonly key?: unknown };
-    checkText('effects[].effect', effect);
-    checkText('effects[].key', key);
-    return { effect, key };
-  });
 }
 
 interface Assessing {

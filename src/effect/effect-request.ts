@@ -1,10 +1,9 @@
 import type { Context } from '../context.js';
-import { checkFunction } from '../core/check.js';
 import { checkDuration } from '../core/duration.js';
 import type { Json } from '../core/effect-result.js';
-import { checkText, type IdValue } from '../core/id.js';
+import type { IdValue } from '../core/id.js';
 import type { Lease } from '../core/lease.js';
-import { shown } from '../core/shown.js';
+import { callable, given, optional, type RulesOf, requestOf, text } from '../core/request.js';
 import { idempotencyKeyOf } from '../runtime/idempotency-key.js';
 import { secretOf } from '../runtime/lease-handle.js';
 import type { Shape } from '../shape.js';
@@ -84,11 +83,16 @@ export interface CheckedEffect {
   readonly needsMs: number;
 }
 
-/** The request as an untyped caller could send it. */
-export type RawEffect = { readonly [Name in keyof EffectRequest<Shape, Json>]?: unknown };
+const check = requestOf({
+  effect: text,
+  key: text,
+  probe: optional(callable),
+  apply: callable,
+  needsMs: given,
+} satisfies RulesOf<EffectRequest<Shape, Json>>);
 
 /** Refuses an effect of the wrong shape, or one that nothing would guard, before any statement. */
-export function checkEffect(context: Context, lease: Lease, request: RawEffect): CheckedEffect {
+export function checkEffect(context: Context, lease: Lease, request: unknown): CheckedEffect {
   if (context.session.inTransaction) {
     throw new TypeError('runEffect needs the ownership itself, not one made by using(trx)');
   }
@@ -97,22 +101,10 @@ export function checkEffect(context: Context, lease: Lease, request: RawEffect):
     throw new TypeError('runEffect needs a lease with a row: this one was granted although the store failed');
   }
   if (secret.guarded) journalOf(context, 'runEffect');
-  checkRequest(request);
-  const { effect, key, probe, apply } = request;
-  checkText('effect', effect);
-  checkText('key', key);
-  if (probe !== undefined) checkFunction('probe', probe);
-  checkFunction('apply', apply);
   const grantedMs = lease.expiresAtMs - lease.acquiredAtMs;
-  const { needsMs = Math.floor(grantedMs / 3) } = request;
+  const { needsMs = Math.floor(grantedMs / 3), ...effect } = check(request);
   checkDuration('needsMs', needsMs, 0, grantedMs);
-  return { lease, taskId: lease.taskId, effect, key, probe, apply, needsMs };
-}
-
-/** Refuses a request that is no object. */
-export function checkRequest(request: unknown): asserts request is object {
-  if (typeof request !== 'object' || request === null)
-    throw new TypeError(`request must be an object, got ${shown(request)}`);
+  return { ...effect, lease, taskId: lease.taskId, needsMs };
 }
 
 /** The journal of an ownership; throws `TypeError` for one that keeps none. */

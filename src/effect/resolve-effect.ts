@@ -2,15 +2,15 @@ import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import { type Json, recordable } from '../core/effect-result.js';
 import type { StoreFailure } from '../core/failure.js';
-import { checkId, checkText, type IdValue } from '../core/id.js';
-import { shown } from '../core/shown.js';
+import type { IdValue } from '../core/id.js';
+import { given, oneOf, type RulesOf, requestOf, taskId, text } from '../core/request.js';
 import { effectCallsOf } from '../runtime/effect-calls.js';
 import type { Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
 import type { EffectStatements } from '../sql/effect-statements.js';
 import { changed, execute } from '../sql/execute.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
-import { checkRequest, journalOf } from './effect-request.js';
+import { journalOf } from './effect-request.js';
 import { effectFacts, readEffect } from './journal.js';
 
 /** What an operator saw in the outside system. */
@@ -30,6 +30,16 @@ export interface ResolveEffectRequest<S extends Shape> {
   /** Why. At most 255 bytes. */
   readonly reason: string;
 }
+
+const check = requestOf({
+  taskId,
+  effect: text,
+  key: text,
+  outcome: oneOf('applied', 'not-applied'),
+  result: given,
+  by: text,
+  reason: text,
+} satisfies RulesOf<ResolveEffectRequest<Shape>>);
 
 /**
  * What became of an operator's word: it was written; the journal knew already that the effect was applied, and
@@ -62,18 +72,9 @@ export function resolveEffect<S extends Shape>(
 ): ResultAsync<EffectResolution, StoreFailure> {
   const context = contextOf(ownership);
   const effects = journalOf(context, 'resolveEffect');
-  checkRequest(request);
-  const { taskId, effect, key, outcome, by, reason } = request;
-  checkId('taskId', context.settings.taskIdType, taskId);
-  checkText('effect', effect);
-  checkText('key', key);
-  if (outcome !== 'applied' && outcome !== 'not-applied') {
-    throw new RangeError(`outcome must be "applied" or "not-applied", got ${shown(outcome)}`);
-  }
-  checkText('by', by);
-  checkText('reason', reason);
-  const result = checkResult(outcome, request.result);
-  return answered(context.session, resolve(context, effects, { taskId, effect, key, outcome, result, by, reason }));
+  const resolving = check(request, context.settings);
+  const result = checkResult(resolving.outcome, resolving.result);
+  return answered(context.session, resolve(context, effects, { ...resolving, result }));
 }
 
 function checkResult(outcome: Resolving['outcome'], result: unknown): string {

@@ -1,4 +1,5 @@
 import { columnsOf } from '../core/columns.js';
+import { object, oneOf, optional, text } from '../core/request.js';
 import { shown } from '../core/shown.js';
 import { assigned, isExpression, matched, type OrderTerm, type Part } from '../sql/callers-parts.js';
 import { type JobSettings, runColumns } from '../sql/job-columns.js';
@@ -40,16 +41,13 @@ export function checkWhere(where: unknown, { table }: JobSettings): Part {
 
 /** An order as it may be given: a column, a column with its direction, or a list of either. */
 export function checkOrder(orderBy: unknown): readonly OrderTerm[] {
-  return (Array.isArray(orderBy) ? (orderBy as readonly unknown[]) : [orderBy]).map((term) => {
-    const given = typeof term === 'string' ? { column: term } : term;
-    if (typeof given !== 'object' || given === null) {
+  const terms = Array.isArray(orderBy) ? Array.from(orderBy as readonly unknown[]) : [orderBy];
+  return terms.map((term) => {
+    if (typeof term !== 'string' && (typeof term !== 'object' || term === null)) {
       throw new TypeError(`orderBy must name a column, or be { column, direction }, got ${shown(term)}`);
     }
-    const { column, direction = 'asc' } = given as { readonly column?: unknown; readonly direction?: unknown };
-    if (typeof column !== 'string') throw new TypeError(`orderBy.column must be a string, got ${shown(column)}`);
-    if (direction !== 'asc' && direction !== 'desc') {
-      throw new RangeError(`orderBy.direction must be "asc" or "desc", got ${shown(direction)}`);
-    }
-    return { column, direction };
+    return checkTerm(typeof term === 'string' ? { column: term } : term);
   });
 }
+
+const checkTerm = object({ column: text, direction: optional(oneOf('asc', 'desc'), 'asc') })('orderBy');

@@ -1,54 +1,55 @@
-import { checkIdType } from '../core/check.js';
-import { checkText } from '../core/id.js';
+import { boolean, idType, list, object, optional, type RulesOf, text } from '../core/request.js';
 import { shown } from '../core/shown.js';
 import { CallersTable, type Handle } from '../sql/callers-table.js';
 import type { JobSettings } from '../sql/job-columns.js';
-import type { JobsOption } from './jobs-option.js';
+import type { JobStatuses, JobsOption } from './jobs-option.js';
 
 const DEMANDED = ['id', 'taskId', 'status', 'runId', 'pid', 'startedAt'] as const;
 const OPTIONAL = ['finishedAt', 'availableAt', 'host', 'pidStart'] as const;
 const STATUSES = ['queued', 'running', 'failed'] as const;
-const OTHERS = ['table', 'idType', 'statuses', 'singleHost', 'alsoClear'];
+
+/** What the option `jobs` may say. */
+export const jobsRule = object({
+  table: text,
+  id: text,
+  taskId: text,
+  status: text,
+  runId: text,
+  pid: text,
+  startedAt: text,
+  finishedAt: optional(text),
+  availableAt: optional(text),
+  host: optional(text),
+  pidStart: optional(text),
+  idType: optional(idType, 'integer'),
+  statuses: object({ queued: text, running: text, failed: text } satisfies RulesOf<JobStatuses>),
+  singleHost: optional(boolean, false),
+  alsoClear: optional(list(text), []),
+} satisfies RulesOf<JobsOption>);
+
+type CheckedJobs = ReturnType<ReturnType<typeof jobsRule>>;
 
 /** Refuses an option `jobs` that cannot work; a violated relation names both values. */
-export function checkJobs(jobs: JobsOption, handle: Handle): JobSettings {
-  if (typeof jobs !== 'object' || jobs === null) throw new TypeError(`jobs must be an object, got ${shown(jobs)}`);
-  for (const name of Object.keys(jobs)) {
-    if (![...DEMANDED, ...OPTIONAL, ...OTHERS].includes(name)) throw new TypeError(`jobs has no option ${shown(name)}`);
-  }
-  const { idType = 'integer', singleHost = false, alsoClear = [], statuses, host, pidStart } = jobs;
-  if (!Array.isArray(alsoClear)) throw new TypeError(`jobs.alsoClear must be an array, got ${shown(alsoClear)}`);
-  checkColumns(jobs, alsoClear);
+export function checkJobs(jobs: CheckedJobs, handle: Handle): JobSettings {
+  const { host, pidStart, statuses } = jobs;
+  checkColumns(jobs);
   checkStatuses(statuses);
-  checkIdType('jobs.idType', idType);
-  if (typeof singleHost !== 'boolean') {
-    throw new TypeError(`jobs.singleHost must be a boolean, got ${shown(singleHost)}`);
-  }
   if ((host === undefined) !== (pidStart === undefined)) {
     throw new TypeError(
       `jobs.host and jobs.pidStart are mapped together or not at all, got ${shown(host)} and ${shown(pidStart)}`,
     );
   }
-  const { id, taskId, status, runId, pid, startedAt, finishedAt, availableAt } = jobs;
-  const columns = { id, taskId, status, runId, pid, startedAt, finishedAt, availableAt, host, pidStart };
-  const mapped = [...Object.values(columns), ...(alsoClear as readonly string[])].filter((name) => name !== undefined);
-  const { queued, running, failed } = statuses;
-  return Object.freeze({
-    ...columns,
-    table: new CallersTable(handle, jobs.table, mapped),
-    statuses: Object.freeze({ queued, running, failed }),
-    alsoClear: Object.freeze([...(alsoClear as readonly string[])]),
-    idType,
-    singleHost,
-  });
+  const { id, taskId, status, runId, pid, startedAt, finishedAt, availableAt, alsoClear } = jobs;
+  const columns = [id, taskId, status, runId, pid, startedAt, finishedAt, availableAt, host, pidStart, ...alsoClear];
+  const mapped = columns.filter((name) => name !== undefined);
+  const table = new CallersTable(handle, jobs.table, mapped);
+  return Object.freeze({ ...jobs, table, statuses: Object.freeze(statuses) });
 }
 
 /** Refuses a column that has no name, or that has two meanings. Only the task of a job may be the job itself. */
-function checkColumns(jobs: JobsOption, alsoClear: readonly unknown[]): void {
-  checkText('jobs.table', jobs.table);
-  const meanings = new Map<unknown, string>();
-  const claim = (meaning: string, column: unknown): void => {
-    checkText(meaning, column);
+function checkColumns(jobs: CheckedJobs): void {
+  const meanings = new Map<string | undefined, string>();
+  const claim = (meaning: string, column: string | undefined): void => {
     const other = meanings.get(column);
     if (other !== undefined) {
       throw new RangeError(`${other} and ${meaning} must be two columns, got ${shown(column)} for both`);
@@ -57,18 +58,14 @@ function checkColumns(jobs: JobsOption, alsoClear: readonly unknown[]): void {
   };
   for (const name of DEMANDED) if (name !== 'taskId' || jobs.taskId !== jobs.id) claim(`jobs.${name}`, jobs[name]);
   for (const name of OPTIONAL) if (jobs[name] !== undefined) claim(`jobs.${name}`, jobs[name]);
-  for (const column of alsoClear) claim('jobs.alsoClear', column);
+  for (const column of jobs.alsoClear) claim('jobs.alsoClear', column);
 }
 
 /** Refuses statuses of which two would be one. */
-function checkStatuses(statuses: JobsOption['statuses']): void {
-  if (typeof statuses !== 'object' || statuses === null) {
-    throw new TypeError(`jobs.statuses must be an object, got ${shown(statuses)}`);
-  }
+function checkStatuses(statuses: JobStatuses): void {
   const meanings = new Map<string, string>();
   for (const name of STATUSES) {
-    const spelling: unknown = statuses[name];
-    checkText(`jobs.statuses.${name}`, spelling);
+    const spelling = statuses[name];
     const other = meanings.get(spelling);
     if (other !== undefined) {
       throw new RangeError(

@@ -2,6 +2,7 @@ import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { JobRecord } from '../core/job.js';
+import { given, type RulesOf, requestOf } from '../core/request.js';
 import type { ShapeWithJobs } from '../shape.js';
 import { answered } from '../sql/answered.js';
 import { execute, type Row } from '../sql/execute.js';
@@ -10,7 +11,7 @@ import type { Session } from '../sql/session.js';
 import { UnreadableRow } from '../sql/unreadable-row.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { checkOrder, checkSet, checkWhere, writtenByClaim } from './callers-columns.js';
-import { checkRequest, factsOf, type Jobs, jobsOf } from './jobs-of.js';
+import { factsOf, type Jobs, jobsOf } from './jobs-of.js';
 import { inOneCommit } from './one-commit.js';
 
 /** A column to order by. */
@@ -27,6 +28,8 @@ export interface ClaimRequest<S extends ShapeWithJobs> {
   /** Further columns to set, to values or to expressions of the row as it was: `attempts`, for instance. */
   readonly set?: S['jobs']['claimSet'] | undefined;
 }
+
+const check = requestOf({ where: given, orderBy: given, set: given } satisfies RulesOf<ClaimRequest<ShapeWithJobs>>);
 
 /** A job that this call moved from queued to running; nobody's run yet. */
 export interface ClaimedJob<S extends ShapeWithJobs = ShapeWithJobs> {
@@ -75,8 +78,7 @@ export function claimNextJob<S extends ShapeWithJobs>(
 ): ResultAsync<ClaimedJob<S> | null, StoreFailure> {
   const context = contextOf(ownership);
   const jobs = jobsOf(context, 'claimNextJob');
-  checkRequest('request', request);
-  const { where = {}, orderBy = [], set = {} } = request;
+  const { where = {}, orderBy = [], set = {} } = check(request);
   const claim = {
     where: checkWhere(where, jobs.settings),
     orderBy: checkOrder(orderBy),

@@ -1,12 +1,12 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
-import { checkLimit } from '../core/limit.js';
+import { limit, optional, type RulesOf, requestOf } from '../core/request.js';
 import type { ShapeWithJobs } from '../shape.js';
 import { answered } from '../sql/answered.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { type ImpossibleQueued, toFound } from './found-job.js';
-import { checkRequest, type Jobs, jobsOf } from './jobs-of.js';
+import { type Jobs, jobsOf } from './jobs-of.js';
 import { impossiblePages } from './walk.js';
 
 /** How many to find. */
@@ -14,6 +14,8 @@ export interface FindImpossibleOptions {
   /** The most jobs to answer, from 1 to 100,000. Default 1,000. */
   readonly limit?: number | undefined;
 }
+
+const check = requestOf({ limit: optional(limit(), 1_000) } satisfies RulesOf<FindImpossibleOptions>, 'options');
 
 /** Queued jobs that one statement looks at. */
 const PAGE = 1_000;
@@ -30,9 +32,7 @@ export function findImpossibleQueued<S extends ShapeWithJobs>(
 ): ResultAsync<readonly ImpossibleQueued<S>[], StoreFailure> {
   const context = contextOf(ownership);
   const jobs = jobsOf(context, 'findImpossibleQueued');
-  checkRequest('options', options);
-  const { limit = 1_000 } = options;
-  checkLimit('limit', limit);
+  const { limit } = check(options);
   return answered(context.session, findImpossible(context, jobs, limit)) as ResultAsync<
     readonly ImpossibleQueued<S>[],
     StoreFailure

@@ -1,7 +1,8 @@
 import type { Context } from '../context.js';
 import { type JobFacts, jsonId } from '../core/event.js';
-import { checkId, type IdValue } from '../core/id.js';
+import type { IdValue } from '../core/id.js';
 import type { JobRecord, SeenJob } from '../core/job.js';
+import { by } from '../core/request.js';
 import { shown } from '../core/shown.js';
 import type { Row } from '../sql/execute.js';
 import type { JobSettings } from '../sql/job-columns.js';
@@ -41,25 +42,13 @@ export function jobsOf({ jobs: statements, settings }: Context, verb: string): J
   };
 }
 
-/** Refuses a request that is not an object. */
-export function checkRequest(name: string, value: unknown): asserts value is object {
-  if (typeof value !== 'object' || value === null)
-    throw new TypeError(`${name} must be an object, got ${shown(value)}`);
-}
-
-/** Refuses a run id of the wrong type; `null` is a value. */
-export function checkRunId(name: string, context: Context, value: unknown): asserts value is IdValue | null {
-  if (value !== null) checkId(name, context.settings.runIdType, value);
-}
-
-/** Refuses a pid that no process can have; `null` is a value. */
-export function checkPid(name: string, value: unknown): asserts value is number | null {
-  if (value === null) return;
+/** The rule for a pid: one that a process can have. */
+export const pid = by((name, value): asserts value is number => {
   if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${shown(value)}`);
   if (!Number.isSafeInteger(value) || value < 1) {
     throw new RangeError(`${name} must be a whole number from 1 on, got ${shown(value)}`);
   }
-}
+});
 
 /** A job as events tell it. */
 export function factsOf({ jobId, taskId, runId, pid }: Pick<SeenJob, 'jobId' | 'taskId' | 'runId' | 'pid'>): JobFacts {

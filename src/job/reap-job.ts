@@ -1,5 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import { reasonOf } from '../core/fail.js';
+import { given, type RulesOf, requestOf } from '../core/request.js';
 import { shown } from '../core/shown.js';
 import { reclaim } from '../evidence/reclaim.js';
 import { settled } from '../runtime/settled.js';
@@ -8,7 +9,7 @@ import type { JobSettings } from '../sql/job-columns.js';
 import { checkSet, writtenByRequeue } from './callers-columns.js';
 import { factsOf } from './jobs-of.js';
 import { moveJob } from './move-job.js';
-import type { DeadJob, ReapPlan } from './reaper-options.js';
+import type { DeadJob, ReapDecision, ReapPlan } from './reaper-options.js';
 import type { Assessed, Ticking } from './running-evidence.js';
 
 /** What was done with a job that was to be reaped. */
@@ -42,16 +43,21 @@ async function decide(plan: ReapPlan, settings: JobSettings, job: DeadJob): Prom
   return answered.isOk() ? ok(answered.value as Decided) : err(`onDead failed: ${String(answered.error)}`);
 }
 
+const checkDecision = requestOf(
+  { status: given, set: given } satisfies RulesOf<Extract<ReapDecision, object>>,
+  'the decision of onDead',
+);
+
 /** A decision in full; throws for one that cannot be carried out. */
 function decided(decision: unknown, settings: JobSettings): Decided {
   const { statuses } = settings;
   if (decision === 'leave') return decision;
   if (decision === 'requeue') return { status: statuses.queued, set: NOTHING };
   if (decision === 'fail') return { status: statuses.failed, set: NOTHING };
-  if (typeof decision !== 'object' || decision === null) {
+  if (typeof decision !== 'object') {
     throw new TypeError(`onDead must answer "requeue", "fail", "leave" or { status, set }, got ${shown(decision)}`);
   }
-  const { status, set = {} } = decision as { readonly status?: unknown; readonly set?: unknown };
+  const { status, set = {} } = checkDecision(decision);
   if (typeof status !== 'string' || status === '' || status === statuses.running) {
     throw new TypeError(`onDead must answer a status other than ${shown(statuses.running)}, got ${shown(status)}`);
   }

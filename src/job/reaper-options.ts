@@ -1,12 +1,10 @@
 import type { Context } from '../context.js';
-import { checkDuration } from '../core/duration.js';
 import type { JobProcess } from '../core/job-process.js';
-import { checkLimit } from '../core/limit.js';
 import type { ReapLimits } from '../core/reap.js';
+import { callable, duration, given, limit, optional, type RulesOf, requestOf } from '../core/request.js';
 import { shown } from '../core/shown.js';
 import type { ShapeWithJobs } from '../shape.js';
 import type { FoundJob } from './found-job.js';
-import { checkRequest } from './jobs-of.js';
 
 /** A running job, as a reaper shows it to the caller's functions. */
 export interface RunningJob<S extends ShapeWithJobs = ShapeWithJobs> extends FoundJob<S> {
@@ -76,36 +74,37 @@ export interface ReapPlan {
 
 const LEAST_GAP_MS = 60_000;
 
+const check = requestOf(
+  {
+    deadTicks: optional(limit(1_000), 2),
+    finalizeGraceMs: duration(0),
+    maxRunningMs: duration(),
+    mostGapMs: optional(duration()),
+    onDead: given,
+    probe: optional(callable),
+    probeTimeoutMs: optional(duration(), 10_000),
+  } satisfies RulesOf<ReaperOptions<ShapeWithJobs>>,
+  'options',
+);
+
 /** Refuses options that cannot work; a violated relation names both values. */
-export function checkReaper(
-  { settings }: Context,
-  options: { readonly [Name in keyof ReapPlan | keyof ReapLimits]?: unknown },
-): ReapPlan {
-  checkRequest('options', options);
-  const { deadTicks = 2, finalizeGraceMs, maxRunningMs, onDead, probe, probeTimeoutMs = 10_000 } = options;
-  checkLimit('deadTicks', deadTicks, 1_000);
-  checkDuration('finalizeGraceMs', finalizeGraceMs, 0);
-  checkDuration('maxRunningMs', maxRunningMs);
+export function checkReaper({ settings }: Context, options: unknown): ReapPlan {
+  const { deadTicks, finalizeGraceMs, maxRunningMs, onDead, probe, probeTimeoutMs, ...rest } = check(options);
   const { maxHoldMs } = settings.timing;
   if (maxHoldMs > maxRunningMs) {
     throw new RangeError(
       `maxRunningMs must be at least lease.maxHoldMs, got maxRunningMs ${maxRunningMs} and lease.maxHoldMs ${maxHoldMs}`,
     );
   }
-  const { mostGapMs = Math.max(2 * finalizeGraceMs, LEAST_GAP_MS) } = options;
-  checkDuration('mostGapMs', mostGapMs);
-  checkDuration('probeTimeoutMs', probeTimeoutMs);
+  const { mostGapMs = Math.max(2 * finalizeGraceMs, LEAST_GAP_MS) } = rest;
   if (onDead !== 'requeue' && onDead !== 'fail' && typeof onDead !== 'function') {
     throw new TypeError(`onDead must be "requeue", "fail" or a function, got ${shown(onDead)}`);
-  }
-  if (probe !== undefined && typeof probe !== 'function') {
-    throw new TypeError(`probe must be a function, got ${shown(probe)}`);
   }
   return Object.freeze({
     limits: Object.freeze({ deadTicks, finalizeGraceMs, maxRunningMs }),
     mostGapMs,
     onDead: typeof onDead === 'function' ? (onDead as ReapPlan['onDead']) : () => onDead,
-    probe: probe as ReapPlan['probe'],
+    probe,
     probeTimeoutMs,
   });
 }

@@ -3,13 +3,13 @@ import { type Context, contextOf } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { IdValue } from '../core/id.js';
 import type { JobRecord } from '../core/job.js';
-import { shown } from '../core/shown.js';
+import { oneOf, type Rule, type RulesOf, requestOf } from '../core/request.js';
 import type { ShapeWithJobs } from '../shape.js';
 import { answered } from '../sql/answered.js';
 import { NOTHING } from '../sql/callers-parts.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { type FoundJob, toFound } from './found-job.js';
-import { checkRequest, factsOf, type Jobs, jobsOf } from './jobs-of.js';
+import { factsOf, type Jobs, jobsOf } from './jobs-of.js';
 import { leaseOf, leasesOf } from './lease-evidence.js';
 import { moveJob } from './move-job.js';
 import { processOf } from './process-evidence.js';
@@ -17,6 +17,17 @@ import { runningPages } from './walk.js';
 
 /** Whose running jobs go back to the queue. */
 export type RequeueOwners = 'all' | 'dead-only';
+
+/** The rule for them. */
+export const owners: Rule<RequeueOwners> = oneOf('all', 'dead-only');
+
+/** Which running jobs to return to the queue. */
+export interface RequeueRequest {
+  /** Those of provably dead processes, or every one. */
+  readonly owners: RequeueOwners;
+}
+
+const check = requestOf({ owners } satisfies RulesOf<RequeueRequest>);
 
 /** What a requeueing pass did. */
 export interface RequeueReport<S extends ShapeWithJobs = ShapeWithJobs> {
@@ -51,24 +62,15 @@ export interface RequeueReport<S extends ShapeWithJobs = ShapeWithJobs> {
  */
 export function requeueRunningJobs<S extends ShapeWithJobs>(
   ownership: TransitionOwnership<S>,
-  request: { readonly owners: RequeueOwners },
+  request: RequeueRequest,
 ): ResultAsync<RequeueReport<S>, StoreFailure> {
   const context = contextOf(ownership);
   const jobs = jobsOf(context, 'requeueRunningJobs');
-  checkRequest('request', request);
-  const { owners } = request;
-  checkOwners('owners', owners);
+  const { owners } = check(request);
   return answered(context.session, requeueRunning(context, jobs, { owners })) as ResultAsync<
     RequeueReport<S>,
     StoreFailure
   >;
-}
-
-/** Refuses anything but the two answers. */
-export function checkOwners(name: string, owners: unknown): asserts owners is RequeueOwners {
-  if (owners !== 'all' && owners !== 'dead-only') {
-    throw new RangeError(`${name} must be "all" or "dead-only", got ${shown(owners)}`);
-  }
 }
 
 /** Running jobs in one page. */

@@ -1,8 +1,21 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
-import { checkId, checkText, type IdValue } from '../core/id.js';
+import type { IdValue } from '../core/id.js';
 import type { SeenJob } from '../core/job.js';
+import {
+  type Check,
+  given,
+  jobId,
+  list,
+  nullable,
+  object,
+  optional,
+  type RulesOf,
+  requestOf,
+  runId,
+  text,
+} from '../core/request.js';
 import { shown } from '../core/shown.js';
 import type { ShapeWithJobs } from '../shape.js';
 import { answered } from '../sql/answered.js';
@@ -11,7 +24,7 @@ import type { Reset } from '../sql/job-returns.js';
 import type { Session } from '../sql/session.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { checkSet, writtenByRequeue } from './callers-columns.js';
-import { checkPid, checkRequest, checkRunId, factsOf, type Jobs, jobsOf } from './jobs-of.js';
+import { factsOf, type Jobs, jobsOf, pid } from './jobs-of.js';
 import { inOneCommit } from './one-commit.js';
 
 /** Which jobs go back to the queue. */
@@ -48,6 +61,19 @@ export interface ResetReport<S extends ShapeWithJobs = ShapeWithJobs> {
 }
 
 const MOST_JOBS = 500;
+
+const run = object({ runId: nullable(runId), pid: nullable(pid) });
+
+const check = requestOf({
+  jobId: optional(jobId),
+  jobIds: optional(list(jobId)),
+  from: optional(text),
+  expected: (name): Check<Reset['expected']> => {
+    const checkRun = run(name);
+    return (value, ids) => (value === 'any' ? value : checkRun(value, ids));
+  },
+  set: given,
+} satisfies RulesOf<ResetGuard<ShapeWithJobs> & { readonly jobId?: IdValue; readonly jobIds?: readonly IdValue[] }>);
 const NONE: ResetReport = Object.freeze({ reset: Object.freeze([]), skipped: Object.freeze([]) });
 
 /**
@@ -77,45 +103,26 @@ export function resetRunOwnership<S extends ShapeWithJobs>(
 ): ResultAsync<ResetReport<S>, StoreFailure> {
   const context = contextOf(ownership);
   const jobs = jobsOf(context, 'resetRunOwnership');
-  checkRequest('request', request);
-  const { from = jobs.settings.statuses.running, set = {} } = request;
-  const jobIds = checkJobIds(request, jobs);
-  checkText('from', from);
-  const expected = checkExpected(request.expected, context);
+  const checked = check(request, context.settings);
+  const { from = jobs.settings.statuses.running, expected, set = {} } = checked;
+  const jobIds = jobIdsOf(checked);
   const reset = { jobIds, from, expected, set: checkSet(set, jobs.settings, writtenByRequeue(jobs.settings)) };
   return answered(context.session, resetAll(context, jobs, reset)) as ResultAsync<ResetReport<S>, StoreFailure>;
 }
 
-function checkJobIds(
-  { jobId, jobIds }: { readonly jobId?: unknown; readonly jobIds?: unknown },
-  { settings: { idType } }: Jobs,
-): readonly IdValue[] {
+function jobIdsOf({ jobId, jobIds }: ReturnType<typeof check>): readonly IdValue[] {
   if ((jobId === undefined) === (jobIds === undefined)) {
     throw new TypeError(`request must have either jobId or jobIds, got ${shown(jobId)} and ${shown(jobIds)}`);
   }
-  if (jobIds === undefined) {
-    checkId('jobId', idType, jobId);
-    return [jobId];
-  }
-  if (!Array.isArray(jobIds)) throw new TypeError(`jobIds must be an array, got ${shown(jobIds)}`);
+  if (jobIds === undefined) return [jobId as IdValue];
   if (jobIds.length > MOST_JOBS)
     throw new RangeError(`jobIds must have at most ${MOST_JOBS} ids, got ${jobIds.length}`);
   const ids = new Set<IdValue>();
-  for (const id of jobIds as readonly unknown[]) {
-    checkId('jobIds[]', idType, id);
+  for (const id of jobIds) {
     if (ids.has(id)) throw new RangeError(`jobIds must name each job once, got ${shown(id)} twice`);
     ids.add(id);
   }
-  return [...ids];
-}
-
-function checkExpected(expected: unknown, context: Context): Reset['expected'] {
-  if (expected === 'any') return expected;
-  checkRequest('expected', expected);
-  const { runId, pid } = expected as { readonly runId?: unknown; readonly pid?: unknown };
-  checkRunId('expected.runId', context, runId);
-  checkPid('expected.pid', pid);
-  return { runId, pid };
+  return jobIds;
 }
 
 async function resetAll(context: Context, jobs: Jobs, reset: Reset): Promise<Result<ResetReport, StoreFailure>> {

@@ -4,13 +4,12 @@ import { type EventFacts, jsonInstant } from '../core/event.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { IdValue } from '../core/id.js';
 import type { SeenJob } from '../core/job.js';
-import { checkLimit } from '../core/limit.js';
-import { shown } from '../core/shown.js';
+import { boolean, limit, optional, type RulesOf, requestOf } from '../core/request.js';
 import type { ShapeWithJobs } from '../shape.js';
 import { answered } from '../sql/answered.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { type ImpossibleQueued, toFound } from './found-job.js';
-import { checkRequest, factsOf, type Jobs, jobsOf } from './jobs-of.js';
+import { factsOf, type Jobs, jobsOf } from './jobs-of.js';
 import { repairPage } from './repair-page.js';
 import { impossiblePages } from './walk.js';
 
@@ -33,6 +32,14 @@ export interface SanitizeReport<S extends ShapeWithJobs = ShapeWithJobs> {
 }
 
 const MOST_IN_A_BATCH = 10_000;
+
+const check = requestOf(
+  {
+    dryRun: optional(boolean, false),
+    batchSize: optional(limit(MOST_IN_A_BATCH), 500),
+  } satisfies RulesOf<SanitizeOptions>,
+  'options',
+);
 
 /**
  * Repairs queued jobs that carry a run id, a pid or a start: no run has a job that is queued.
@@ -61,11 +68,7 @@ export function sanitizeImpossibleQueued<S extends ShapeWithJobs>(
 ): ResultAsync<SanitizeReport<S>, StoreFailure> {
   const context = contextOf(ownership);
   const jobs = jobsOf(context, 'sanitizeImpossibleQueued');
-  checkRequest('options', options);
-  const { dryRun = false, batchSize = 500 } = options;
-  if (typeof dryRun !== 'boolean') throw new TypeError(`dryRun must be a boolean, got ${shown(dryRun)}`);
-  checkLimit('batchSize', batchSize, MOST_IN_A_BATCH);
-  const sanitized = sanitizeQueued(context, jobs, { dryRun, batchSize });
+  const sanitized = sanitizeQueued(context, jobs, check(options));
   return answered(context.session, sanitized) as ResultAsync<SanitizeReport<S>, StoreFailure>;
 }
 

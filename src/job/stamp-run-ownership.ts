@@ -1,7 +1,8 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
+import { checkObject } from '../core/check.js';
 import type { StoreFailure } from '../core/failure.js';
-import { checkId } from '../core/id.js';
+import { jobId, type Rule, type RulesOf, requestOf, runId } from '../core/request.js';
 import { shown } from '../core/shown.js';
 import type { ShapeWithJobs } from '../shape.js';
 import { answered } from '../sql/answered.js';
@@ -9,7 +10,7 @@ import { changed, execute } from '../sql/execute.js';
 import type { Stamp } from '../sql/job-claims.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import type { ClaimedJob } from './claim-next-job.js';
-import { checkPid, checkRequest, type Jobs, jobsOf } from './jobs-of.js';
+import { type Jobs, jobsOf, pid } from './jobs-of.js';
 
 /** Which run has a claimed job. */
 export interface StampRequest<S extends ShapeWithJobs> {
@@ -20,6 +21,21 @@ export interface StampRequest<S extends ShapeWithJobs> {
   /** The process of that run, on this host. */
   readonly pid: number;
 }
+
+/** A job just as the claim returned it. What is not compared may be anything: an application may keep more with it. */
+const claimed: Rule<Pick<Stamp, 'jobId' | 'started'>> = (name) => {
+  const checkJobId = jobId(`${name}.jobId`);
+  return (value, ids) => {
+    checkObject(name, value);
+    const { jobId, started } = value as Partial<ClaimedJob>;
+    if (typeof started !== 'string') {
+      throw new TypeError(`${name} must be a job as claimNextJob answered it, got started ${shown(started)}`);
+    }
+    return { jobId: checkJobId(jobId, ids), started };
+  };
+};
+
+const check = requestOf({ job: claimed, runId, pid } satisfies RulesOf<StampRequest<ShapeWithJobs>>);
 
 /** What a stamp found: the job as it was claimed, or a job that is no longer that claim's. */
 export type StampOutcome = 'stamped' | 'superseded';
@@ -40,20 +56,10 @@ export function stampRunOwnership<S extends ShapeWithJobs>(
 ): ResultAsync<StampOutcome, StoreFailure> {
   const context = contextOf(ownership);
   const jobs = jobsOf(context, 'stampRunOwnership');
-  checkRequest('request', request);
-  const { job, runId, pid } = request;
-  checkRequest('job', job);
-  const { jobId, started } = job;
-  checkId('job.jobId', jobs.settings.idType, jobId);
-  if (typeof started !== 'string') {
-    throw new TypeError(`job must be a job as claimNextJob answered it, got started ${shown(started)}`);
-  }
-  checkId('runId', context.settings.runIdType, runId);
-  if (pid === null) throw new TypeError('pid must be a number, got null');
-  checkPid('pid', pid);
+  const { job, runId, pid } = check(request, context.settings);
   const { identity, processes } = context.ports;
   const { start: pidStart } = processes.sight(pid);
-  return answered(context.session, stamp(context, jobs, { jobId, started, runId, pid, host: identity.host, pidStart }));
+  return answered(context.session, stamp(context, jobs, { ...job, runId, pid, host: identity.host, pidStart }));
 }
 
 async function stamp(

@@ -1,12 +1,11 @@
 import { ok, type Result, ResultAsync } from 'neverthrow';
 import type { Context } from '../context.js';
-import { checkDuration } from '../core/duration.js';
 import { jsonId } from '../core/event.js';
 import { notGranting } from '../core/fail.js';
-import { shown } from '../core/shown.js';
+import { duration, optional, type RulesOf, requestOf } from '../core/request.js';
 import type { CloseOptions, CloseReport } from '../transition-ownership.js';
 
-const DEFAULT_DEADLINE_MS = 10_000;
+const check = requestOf({ deadlineMs: optional(duration(0), 10_000) } satisfies RulesOf<CloseOptions>, 'options');
 
 /** The end of each ownership, by its root context: all that were made of it by `using` end together. */
 const ends = new WeakMap<Context, Promise<Result<CloseReport, never>>>();
@@ -14,10 +13,7 @@ const ends = new WeakMap<Context, Promise<Result<CloseReport, never>>>();
 /** Makes the function that closes an ownership, once. */
 export function closer({ root }: Context): (options?: CloseOptions) => ResultAsync<CloseReport, never> {
   return (options = {}) => {
-    if (typeof options !== 'object' || options === null)
-      throw new TypeError(`options must be an object, got ${shown(options)}`);
-    const { deadlineMs = DEFAULT_DEADLINE_MS } = options;
-    checkDuration('deadlineMs', deadlineMs, 0);
+    const { deadlineMs } = check(options);
     const end = ends.get(root) ?? close(root, deadlineMs);
     ends.set(root, end);
     return new ResultAsync(end);

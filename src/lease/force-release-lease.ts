@@ -4,9 +4,9 @@ import { jsonId } from '../core/event.js';
 import { alreadyFree, leaseContended, tokenMismatch } from '../core/fail.js';
 import type { AlreadyFree, StoreFailure, TokenMismatch } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
-import { checkId, checkText, type IdValue } from '../core/id.js';
+import { checkId } from '../core/id.js';
 import { invariant } from '../core/invariant.js';
-import { shown } from '../core/shown.js';
+import { by, type RulesOf, requestOf, taskId, text } from '../core/request.js';
 import { readJudged } from '../evidence/read-holder.js';
 import type { Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
@@ -25,6 +25,12 @@ export interface ForceReleaseRequest<S extends Shape> {
   readonly reason: string;
 }
 
+const token = by((name, value): asserts value is number => checkId(name, 'integer', value));
+
+const check = requestOf({ taskId, fencingToken: token, by: text, reason: text } satisfies RulesOf<
+  ForceReleaseRequest<Shape>
+>);
+
 /**
  * Takes a lease from its owner, whoever it is and alive or not: for an operator, by compare-and-swap.
  *
@@ -37,14 +43,7 @@ export function forceReleaseLease<S extends Shape>(
   request: ForceReleaseRequest<NoInfer<S>>,
 ): ResultAsync<Holder, TokenMismatch | AlreadyFree | StoreFailure> {
   const context = contextOf(ownership);
-  if (typeof request !== 'object' || request === null)
-    throw new TypeError(`request must be an object, got ${shown(request)}`);
-  const { taskId, fencingToken, by, reason } = request;
-  checkId('taskId', context.settings.taskIdType, taskId);
-  checkId('fencingToken', 'integer', fencingToken);
-  checkText('by', by);
-  checkText('reason', reason);
-  return answered(context.session, forceRelease(context, { taskId, fencingToken, by, reason }));
+  return answered(context.session, forceRelease(context, check(request, context.settings)));
 }
 
 /** A row that changed hands this often while we looked is not one that an operator has seen. */
@@ -52,7 +51,7 @@ const MOST_TRIES = 3;
 
 async function forceRelease(
   context: Context,
-  { taskId, fencingToken, by, reason }: { taskId: IdValue; fencingToken: number; by: string; reason: string },
+  { taskId, fencingToken, by, reason }: ForceReleaseRequest<Shape>,
 ): Promise<Result<Holder, TokenMismatch | AlreadyFree | StoreFailure>> {
   let present: Holder | undefined;
   for (let tries = 1; tries <= MOST_TRIES; tries += 1) {

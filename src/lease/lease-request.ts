@@ -1,8 +1,20 @@
 import type { Context } from '../context.js';
-import { checkDuration } from '../core/duration.js';
-import { checkId, checkText, type IdValue } from '../core/id.js';
-import { shown } from '../core/shown.js';
-import { checkTiming } from '../core/timing.js';
+import type { IdValue } from '../core/id.js';
+import {
+  duration,
+  given,
+  nullable,
+  oneOf,
+  optional,
+  type RulesOf,
+  requestOf,
+  runId,
+  signal,
+  stage,
+  taskId,
+  text,
+} from '../core/request.js';
+import { checkRenewals, MIN_TTL_MS } from '../core/timing.js';
 import type { Shape } from '../shape.js';
 
 /** Who asks: one of the usual actors, or a name of your own. */
@@ -46,24 +58,27 @@ export interface CheckedRequest {
   readonly proceedUnguarded: boolean;
 }
 
+/** What a request for a lease may say. */
+const check = requestOf({
+  taskId,
+  actor: text,
+  stage: optional(nullable(stage)),
+  runId: optional(nullable(runId), null),
+  context: given,
+  ttlMs: optional(duration(MIN_TTL_MS)),
+  maxHoldMs: optional(duration()),
+  signal: optional(signal),
+  ifStoreFails: optional(oneOf('refuse', 'proceed-unguarded'), 'refuse'),
+} satisfies RulesOf<LeaseRequest<Shape>>);
+
 /** Refuses a request of the wrong shape, before any statement. */
-export function checkLeaseRequest({ settings }: Context, request: LeaseRequest<Shape>): CheckedRequest {
-  if (typeof request !== 'object' || request === null)
-    throw new TypeError(`request must be an object, got ${shown(request)}`);
-  const { taskId, actor, stage, runId, context, signal, ifStoreFails = 'refuse' } = request;
-  const { ttlMs = settings.timing.ttlMs, maxHoldMs = settings.timing.maxHoldMs } = request;
-  checkId('taskId', settings.taskIdType, taskId);
-  checkText('actor', actor);
-  if (stage !== undefined && stage !== null) checkText('stage', stage, 0);
-  if (runId !== undefined && runId !== null) checkId('runId', settings.runIdType, runId);
-  checkTiming({ ...settings.timing, ttlMs });
-  checkDuration('maxHoldMs', maxHoldMs);
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw new TypeError(`signal must be an AbortSignal, got ${shown(signal)}`);
-  }
-  if (ifStoreFails !== 'refuse' && ifStoreFails !== 'proceed-unguarded') {
-    throw new RangeError(`ifStoreFails must be "refuse" or "proceed-unguarded", got ${shown(ifStoreFails)}`);
-  }
-  const proceedUnguarded = ifStoreFails === 'proceed-unguarded';
-  return { taskId, actor, stage, runId: runId ?? null, context, ttlMs, maxHoldMs, signal, proceedUnguarded };
+export function checkLeaseRequest({ settings }: Context, request: unknown): CheckedRequest {
+  const { ttlMs, maxHoldMs, ifStoreFails, ...asked } = check(request, settings);
+  if (ttlMs !== undefined) checkRenewals(ttlMs, settings.timing.renewEveryMs);
+  return {
+    ...asked,
+    ttlMs: ttlMs ?? settings.timing.ttlMs,
+    maxHoldMs: maxHoldMs ?? settings.timing.maxHoldMs,
+    proceedUnguarded: ifStoreFails === 'proceed-unguarded',
+  };
 }

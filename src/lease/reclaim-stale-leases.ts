@@ -2,9 +2,9 @@ import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
-import { checkId, type IdValue } from '../core/id.js';
+import type { IdValue } from '../core/id.js';
 import { checkLimit } from '../core/limit.js';
-import { shown } from '../core/shown.js';
+import { limit, list, optional, type RulesOf, requestOf, taskId } from '../core/request.js';
 import type { Judgement } from '../core/verdict.js';
 import { readAllJudged, readJudgedOf } from '../evidence/read-holder.js';
 import { reclaim } from '../evidence/reclaim.js';
@@ -33,6 +33,11 @@ export interface ReclaimOptions<S extends Shape> {
   readonly taskIds?: readonly S['taskId'][] | undefined;
 }
 
+const check = requestOf(
+  { limit: optional(limit()), taskIds: optional(list(taskId)) } satisfies RulesOf<ReclaimOptions<Shape>>,
+  'options',
+);
+
 const EMPTY: ReclaimReport = Object.freeze({
   reclaimed: Object.freeze([]),
   kept: Object.freeze([]),
@@ -53,14 +58,8 @@ export function reclaimStaleLeases<S extends Shape>(
   options: ReclaimOptions<NoInfer<S>> = {},
 ): ResultAsync<ReclaimReport, StoreFailure> {
   const context = contextOf(ownership);
-  if (typeof options !== 'object' || options === null)
-    throw new TypeError(`options must be an object, got ${shown(options)}`);
-  const { taskIds } = options;
-  if (taskIds !== undefined) {
-    if (!Array.isArray(taskIds)) throw new TypeError(`taskIds must be an array, got ${shown(taskIds)}`);
-    for (const taskId of taskIds as readonly unknown[]) checkId('taskIds[]', context.settings.taskIdType, taskId);
-  }
-  const { limit = taskIds === undefined ? 1_000 : Math.max(1, taskIds.length) } = options;
+  const { taskIds, ...bound } = check(options, context.settings);
+  const { limit = taskIds === undefined ? 1_000 : Math.max(1, taskIds.length) } = bound;
   checkLimit('limit', limit);
   return answered(context.session, reclaimStale(context, { limit, taskIds }));
 }

@@ -1,6 +1,6 @@
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
-import { checkIdType, checkObject } from '../core/check.js';
 import type { IdType } from '../core/id.js';
+import { by, idType, optional, type RulesOf, requestOf } from '../core/request.js';
 import { resolveDialect } from '../dialect/infer.js';
 import type { TableShape } from '../dialect/table-shape.js';
 import { createTable } from '../sql/schema-statements.js';
@@ -26,6 +26,18 @@ export interface LeaseMigrationOptions {
   readonly runIdType?: IdType;
 }
 
+const ownName = by(checkOwnName);
+
+const checkLease = requestOf(
+  {
+    table: optional(ownName, 'transition_lease'),
+    schema: optional(ownName),
+    taskIdType: optional(idType, 'integer'),
+    runIdType: optional(idType, 'integer'),
+  } satisfies RulesOf<LeaseMigrationOptions>,
+  'options',
+);
+
 /**
  * The migration that creates the lease table, for those who run `ensureSchema` through Kysely's `Migrator`.
  *
@@ -42,12 +54,7 @@ export interface LeaseMigrationOptions {
  * ```
  */
 export function createLeaseTable(options: LeaseMigrationOptions = {}): OwnershipMigration {
-  checkObject('options', options);
-  const { table = 'transition_lease', schema, taskIdType = 'integer', runIdType = 'integer' } = options;
-  checkOwnName('table', table);
-  if (schema !== undefined) checkOwnName('schema', schema);
-  checkIdType('taskIdType', taskIdType);
-  checkIdType('runIdType', runIdType);
+  const { table, schema, taskIdType, runIdType } = checkLease(options);
   return tableMigration(schema, table, leaseShape(column(taskIdType), column(runIdType)));
 }
 
@@ -60,6 +67,15 @@ export interface EffectMigrationOptions {
   /** As in the option `lease`. Default `'integer'`. */
   readonly taskIdType?: IdType;
 }
+
+const checkEffects = requestOf(
+  {
+    table: optional(ownName, 'transition_effect'),
+    schema: optional(ownName),
+    taskIdType: optional(idType, 'integer'),
+  } satisfies RulesOf<EffectMigrationOptions>,
+  'options',
+);
 
 /**
  * The migration that creates the journal of effects, for those whose ownership has the option `effects`.
@@ -75,11 +91,7 @@ export interface EffectMigrationOptions {
  * ```
  */
 export function createEffectTable(options: EffectMigrationOptions = {}): OwnershipMigration {
-  checkObject('options', options);
-  const { table = 'transition_effect', schema, taskIdType = 'integer' } = options;
-  checkOwnName('table', table);
-  if (schema !== undefined) checkOwnName('schema', schema);
-  checkIdType('taskIdType', taskIdType);
+  const { table, schema, taskIdType } = checkEffects(options);
   return tableMigration(schema, table, effectShape(column(taskIdType)));
 }
 

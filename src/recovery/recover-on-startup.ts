@@ -3,12 +3,12 @@ import { type Context, contextOf } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
 import { MAX_LIMIT } from '../core/limit.js';
-import { shown } from '../core/shown.js';
-import { checkProbes, type Probes } from '../effect/assess-transition.js';
-import { type AnyProbe, checkRequest } from '../effect/effect-request.js';
+import { boolean, given, optional, type RulesOf, requestOf } from '../core/request.js';
+import { type Probes, probesRule } from '../effect/assess-transition.js';
+import type { AnyProbe } from '../effect/effect-request.js';
 import { findImpossible } from '../job/find-impossible-queued.js';
 import { type Jobs, jobsOf } from '../job/jobs-of.js';
-import { checkOwners, type RequeueOwners, type RequeueReport, requeueRunning } from '../job/requeue-running-jobs.js';
+import { owners, type RequeueOwners, type RequeueReport, requeueRunning } from '../job/requeue-running-jobs.js';
 import { type SanitizeReport, sanitizeQueued } from '../job/sanitize-impossible-queued.js';
 import { type Reclaimed, reclaimStale } from '../lease/reclaim-stale-leases.js';
 import type { Shape, ShapeWithJobs } from '../shape.js';
@@ -29,6 +29,14 @@ export interface RecoveryRequest<S extends Shape> {
   /** True to report what would be done, and to change nothing and tell no event. Default false. */
   readonly dryRun?: boolean | undefined;
 }
+
+const checkOwners = owners('jobs');
+
+const check = requestOf({
+  jobs: given,
+  probes: optional(probesRule),
+  dryRun: optional(boolean, false),
+} satisfies RulesOf<RecoveryRequest<Shape>>);
 
 /** What a recovery did, or in a dry run would do, and what is left to do. */
 export interface RecoveryReport<S extends Shape = Shape> extends UnfinishedTransitions<S> {
@@ -79,12 +87,9 @@ export function recoverOnStartup<S extends Shape>(
   if (context.session.inTransaction) {
     throw new TypeError('recoverOnStartup needs the ownership itself, not one made by using(trx)');
   }
-  checkRequest(request);
-  const { jobs, dryRun = false } = request;
-  if (context.jobs !== undefined || jobs !== undefined) checkOwners('jobs', jobs);
-  const probes = checkProbes(request.probes);
-  if (typeof dryRun !== 'boolean') throw new TypeError(`dryRun must be a boolean, got ${shown(dryRun)}`);
-  return answered(context.session, recover(context, { owners: jobs, probes, dryRun })) as unknown as ResultAsync<
+  const { jobs, ...rest } = check(request);
+  const asked = context.jobs !== undefined || jobs !== undefined ? checkOwners(jobs) : undefined;
+  return answered(context.session, recover(context, { owners: asked, ...rest })) as unknown as ResultAsync<
     RecoveryReport<S>,
     StoreFailure
   >;
@@ -105,7 +110,7 @@ type Recovered = Omit<RecoveryReport, 'jobs' | 'sanitized'> & {
 const NONE: Result<null, StoreFailure> = ok(null);
 
 interface Recovering {
-  readonly owners: RequeueOwners;
+  readonly owners: RequeueOwners | undefined;
   readonly probes: Readonly<Record<string, AnyProbe>> | undefined;
   readonly dryRun: boolean;
 }
@@ -116,7 +121,8 @@ async function recover(
 ): Promise<Result<Recovered, StoreFailure>> {
   const { effects } = context;
   const jobs = context.jobs === undefined ? undefined : jobsOf(context, 'recoverOnStartup');
-  const requeued = jobs === undefined ? NONE : await requeueRunning(context, jobs, { owners, dryRun });
+  const requeued =
+    jobs === undefined || owners === undefined ? NONE : await requeueRunning(context, jobs, { owners, dryRun });
   const sanitized = jobs === undefined ? NONE : await (dryRun ? wouldSanitize : sanitizeQueued)(context, jobs);
   const reclaimed = await reclaimStale(context, { limit: MAX_LIMIT, dryRun });
   const unfinished =

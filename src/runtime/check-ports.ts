@@ -1,30 +1,45 @@
-import { checkFunction, checkObject } from '../core/check.js';
+import { checkFunction } from '../core/check.js';
+import type { ProcessIdentity } from '../core/process.js';
+import { optional, type Rule, type RulesOf } from '../core/request.js';
 import { shown } from '../core/shown.js';
+import type { ClaimRegistry } from '../port/claim-registry.js';
+import type { Clock } from '../port/clock.js';
 import type { Ports } from '../port/ports.js';
+import type { ProcessTable } from '../port/process-table.js';
+import type { Randomness } from '../port/randomness.js';
 
-/** What each port must be able to do. */
-const FUNCTIONS: Readonly<Record<Exclude<keyof Ports, 'identity'>, readonly string[]>> = {
-  clock: ['monotonicMs', 'wallMs', 'sleep', 'schedule'],
-  processes: ['sight'],
-  registry: ['get', 'set', 'delete'],
-  randomness: ['claim', 'fraction'],
+/** An object of any class that can do this much: one that cannot would fail in the middle of things. */
+function port<T extends object>(...functions: readonly (keyof T & string)[]): Rule<T> {
+  return (name) => (value) => {
+    checkPort(name, value);
+    for (const part of functions) checkFunction(`${name}.${part}`, Reflect.get(value, part));
+    return value as T;
+  };
+}
+
+const identity: Rule<ProcessIdentity> = (name) => (value) => {
+  checkPort(name, value);
+  const { bootId, pid, host, start } = value as Partial<Record<keyof ProcessIdentity, unknown>>;
+  for (const [part, text] of Object.entries({ bootId, host })) {
+    if (typeof text !== 'string') throw new TypeError(`${name}.${part} must be a string, got ${shown(text)}`);
+  }
+  if (typeof pid !== 'number') throw new TypeError(`${name}.pid must be a number, got ${shown(pid)}`);
+  if (start !== null && typeof start !== 'string') {
+    throw new TypeError(`${name}.start must be a string or null, got ${shown(start)}`);
+  }
+  return value as ProcessIdentity;
 };
 
-/** Refuses a port that would fail in the middle of things. */
-export function checkPorts(ports: Ports): void {
-  for (const [port, functions] of Object.entries(FUNCTIONS)) {
-    const given: unknown = ports[port as keyof Ports];
-    checkObject(port, given);
-    for (const name of functions) checkFunction(`${port}.${name}`, Reflect.get(given, name));
-  }
-  const { identity } = ports;
-  checkObject('identity', identity);
-  const { bootId, pid, host, start } = identity;
-  for (const [name, value] of Object.entries({ bootId, host })) {
-    if (typeof value !== 'string') throw new TypeError(`identity.${name} must be a string, got ${shown(value)}`);
-  }
-  if (typeof pid !== 'number') throw new TypeError(`identity.pid must be a number, got ${shown(pid)}`);
-  if (start !== null && typeof start !== 'string') {
-    throw new TypeError(`identity.start must be a string or null, got ${shown(start)}`);
-  }
+function checkPort(name: string, value: unknown): asserts value is object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new TypeError(`${name} must be an object, got ${shown(value)}`);
 }
+
+/** What each port must be able to do. */
+export const portRules = {
+  clock: optional(port<Clock>('monotonicMs', 'wallMs', 'sleep', 'schedule')),
+  identity: optional(identity),
+  processes: optional(port<ProcessTable>('sight')),
+  registry: optional(port<ClaimRegistry>('get', 'set', 'delete')),
+  randomness: optional(port<Randomness>('claim', 'fraction')),
+} satisfies RulesOf<Partial<Ports>>;

@@ -1,10 +1,9 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
-import { checkObject } from '../core/check.js';
 import type { StoreFailure } from '../core/failure.js';
 import { type Finding, finding } from '../core/finding.js';
 import type { IdValue } from '../core/id.js';
-import { shown } from '../core/shown.js';
+import { boolean, optional, type RulesOf, requestOf } from '../core/request.js';
 import type { SettingsNeeds } from '../dialect/dialect.js';
 import { fileSystemOf } from '../runtime/file-system.js';
 import type { Shape } from '../shape.js';
@@ -37,6 +36,8 @@ export interface CheckOptions {
   readonly settingsOnly?: boolean | undefined;
 }
 
+const checkOptions = requestOf({ settingsOnly: optional(boolean, false) } satisfies RulesOf<CheckOptions>, 'options');
+
 /**
  * Checks that driver, database and settings keep what the library builds on: run it once at start-up, or in CI.
  *
@@ -64,11 +65,7 @@ export function checkDialect<S extends Shape>(
   if (context.session.inTransaction) {
     throw new TypeError('checkDialect needs the ownership itself, not one made by using(trx)');
   }
-  checkObject('options', options);
-  const { settingsOnly = false } = options;
-  if (typeof settingsOnly !== 'boolean') {
-    throw new TypeError(`settingsOnly must be a boolean, got ${shown(settingsOnly)}`);
-  }
+  const { settingsOnly } = checkOptions(options);
   return answered(context.session, check(context, settingsOnly));
 }
 

@@ -1,5 +1,7 @@
 import BetterSqlite3 from 'better-sqlite3';
 import { type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely';
+import { duration, oneOf, optional, type RulesOf, requestOf } from '../core/request.js';
+import { shown } from '../core/shown.js';
 
 /** How a file is opened. */
 export interface OpenSqliteOptions {
@@ -14,6 +16,14 @@ export interface OpenSqliteOptions {
    */
   readonly busyTimeoutMs?: number;
 }
+
+const check = requestOf(
+  {
+    synchronous: optional(oneOf('full', 'normal'), 'full'),
+    busyTimeoutMs: optional(duration(0, 1_000), 100),
+  } satisfies RulesOf<OpenSqliteOptions>,
+  'options',
+);
 
 /** Statements that are kept prepared: more than the library and a busy application have. */
 const MOST_STATEMENTS = 500;
@@ -38,20 +48,9 @@ const PAUSE_MS = 10;
  * ```
  */
 export function openSqlite(file: string, options: OpenSqliteOptions = {}): SqliteDialect {
-  if (typeof file !== 'string') throw new TypeError(`file must be a string, got ${String(file)}`);
+  if (typeof file !== 'string') throw new TypeError(`file must be a string, got ${shown(file)}`);
   if (file === '') throw new RangeError('file must not be empty');
-  if (typeof options !== 'object' || options === null) {
-    throw new TypeError(`options must be an object, got ${String(options)}`);
-  }
-  const { synchronous = 'full', busyTimeoutMs = 100 } = options;
-  if (synchronous !== 'full' && synchronous !== 'normal') {
-    throw new RangeError(`synchronous must be "full" or "normal", got ${String(synchronous)}`);
-  }
-  if (!Number.isInteger(busyTimeoutMs) || busyTimeoutMs < 0 || busyTimeoutMs > 1_000) {
-    throw new RangeError(
-      `busyTimeoutMs must be a whole number of milliseconds from 0 to 1000, got ${String(busyTimeoutMs)}`,
-    );
-  }
+  const { synchronous, busyTimeoutMs } = check(options);
   const database = new BetterSqlite3(file, { timeout: PAUSE_MS });
   try {
     switchToWal(database);

@@ -1,11 +1,33 @@
 import type { Context } from '../context.js';
 import { columnsOf } from '../core/columns.js';
-import { checkId, checkText, type IdValue } from '../core/id.js';
+import type { IdValue } from '../core/id.js';
 import type { Lease } from '../core/lease.js';
+import { boolean, given, nullable, optional, type RulesOf, requestOf, stage, taskId } from '../core/request.js';
 import { shown } from '../core/shown.js';
 import { secretOf } from '../runtime/lease-handle.js';
+import type { NextStage, Shape } from '../shape.js';
 import { isExpression } from '../sql/callers-parts.js';
 import type { ExtraColumns } from '../sql/task-statements.js';
+
+/** A request for a stage write. */
+export interface StageRequest<S extends Shape, From extends S['stage'] = S['stage']> {
+  /** The task to move. */
+  readonly taskId: S['taskId'];
+  /** The stage that it must be in; `null` is a value. */
+  readonly expected: From;
+  /** The stage that it goes to. */
+  readonly next: NextStage<S, From>;
+  /** The lease that fences the write. Without one, nobody may hold the task. */
+  readonly lease?: Lease<S['taskId']> | undefined;
+  /** Further columns of the task to set in the same UPDATE. */
+  readonly set?: Partial<S['taskSet']> | undefined;
+  /** Gives the lease back in the same commit; a lost race gives nothing back. */
+  readonly release?: boolean | undefined;
+  /** Writes even if somebody holds the task; only without a lease. */
+  readonly evenIfHeld?: boolean | undefined;
+  /** Whatever `scope` needs to decide. */
+  readonly context?: unknown;
+}
 
 /** A stage write after its check. */
 export interface CheckedStageWrite {
@@ -19,21 +41,23 @@ export interface CheckedStageWrite {
   readonly context: unknown;
 }
 
-/** The request as an untyped caller could send it. */
-export type RawStageWrite = { readonly [Name in keyof CheckedStageWrite]?: unknown };
+const check = requestOf({
+  taskId,
+  expected: nullable(stage),
+  next: nullable(stage),
+  lease: given,
+  set: given,
+  release: optional(boolean, false),
+  evenIfHeld: optional(boolean, false),
+  context: given,
+} satisfies RulesOf<StageRequest<Shape>>);
 
 /** Refuses a stage write of the wrong shape, before any statement: a missing `expected` is never "no condition". */
-export function checkStageWrite(context: Context, request: RawStageWrite): CheckedStageWrite {
-  if (typeof request !== 'object' || request === null)
-    throw new TypeError(`request must be an object, got ${shown(request)}`);
-  const { taskId, expected, next, context: requestContext } = request;
-  const lease = request.lease as Lease | undefined;
-  checkId('taskId', context.settings.taskIdType, taskId);
-  checkStage('expected', expected);
-  checkStage('next', next);
-  const set = checkSet(context, request.set === undefined ? {} : request.set);
-  const release = checkFlag('release', request.release);
-  const evenIfHeld = checkFlag('evenIfHeld', request.evenIfHeld);
+export function checkStageWrite(context: Context, request: unknown): CheckedStageWrite {
+  const { lease: fencing, set: columns, ...write } = check(request, context.settings);
+  const { taskId, release, evenIfHeld } = write;
+  const lease = fencing as Lease | undefined;
+  const set = checkSet(context, columns === undefined ? {} : columns);
   if (lease !== undefined) {
     secretOf(lease, context.root);
     if (lease.taskId !== taskId) {
@@ -41,16 +65,7 @@ export function checkStageWrite(context: Context, request: RawStageWrite): Check
     }
     if (evenIfHeld) throw new TypeError('evenIfHeld is for writes without a lease');
   } else if (release) throw new TypeError('release needs the lease to be given back');
-  return { taskId, expected, next, lease, set, release, evenIfHeld, context: requestContext };
-}
-
-function checkStage(name: string, value: unknown): asserts value is string | null {
-  if (value !== null) checkText(name, value, 0);
-}
-
-function checkFlag(name: string, value: unknown): boolean {
-  if (value === undefined || typeof value === 'boolean') return value ?? false;
-  throw new TypeError(`${name} must be a boolean, got ${shown(value)}`);
+  return { ...write, lease, set };
 }
 
 function checkSet({ settings }: Context, given: unknown): ExtraColumns {

@@ -1,37 +1,16 @@
 import { err, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import { illegalTransition } from '../core/fail.js';
-import type { Lease } from '../core/lease.js';
 import { isLegalMove } from '../core/stages.js';
 import { releasedUnguarded } from '../evidence/released.js';
 import { secretOf } from '../runtime/lease-handle.js';
-import type { NextStage, Shape } from '../shape.js';
+import type { Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import type { StageChange, StageFailure } from './stage-change.js';
-import { type CheckedStageWrite, checkStageWrite } from './stage-request.js';
+import { type CheckedStageWrite, checkStageWrite, type StageRequest } from './stage-request.js';
 import { writeFenced } from './write-fenced.js';
 import { writeUnfenced } from './write-unfenced.js';
-
-/** A request for a stage write. */
-export interface StageRequest<S extends Shape, From extends S['stage'] = S['stage']> {
-  /** The task to move. */
-  readonly taskId: S['taskId'];
-  /** The stage that it must be in; `null` is a value. */
-  readonly expected: From;
-  /** The stage that it goes to. */
-  readonly next: NextStage<S, From>;
-  /** The lease that fences the write. Without one, nobody may hold the task. */
-  readonly lease?: Lease<S['taskId']> | undefined;
-  /** Further columns of the task to set in the same UPDATE. */
-  readonly set?: Partial<S['taskSet']> | undefined;
-  /** Gives the lease back in the same commit; a lost race gives nothing back. */
-  readonly release?: boolean | undefined;
-  /** Writes even if somebody holds the task; only without a lease. */
-  readonly evenIfHeld?: boolean | undefined;
-  /** Whatever `scope` needs to decide. */
-  readonly context?: unknown;
-}
 
 /**
  * Moves a task from the expected stage to the next: one UPDATE, decided by the database.

@@ -3,6 +3,7 @@ import type { Context } from '../context.js';
 import type { Json } from '../core/effect-result.js';
 import type { LeaseLost, NotEnoughTime, StoreFailure } from '../core/failure.js';
 import type { Lease } from '../core/lease.js';
+import { given, type RulesOf, requestOf } from '../core/request.js';
 import { shown } from '../core/shown.js';
 import type { EffectFailure, EffectOutcome } from '../effect/effect-outcome.js';
 import { checkEffect, type EffectRequest } from '../effect/effect-request.js';
@@ -38,6 +39,11 @@ export interface Held<S extends Shape = Shape> extends Lease<S['taskId'], S['sta
   runEffect<V extends Json | void>(request: EffectRequest<S, V>): ResultAsync<EffectOutcome<V>, EffectFailure<V>>;
 }
 
+const checkWrite = requestOf(
+  { expected: given, set: given, release: given } satisfies RulesOf<HeldStageWrite<Shape>>,
+  'write',
+);
+
 class HeldHandle extends LeaseHandle implements Held {
   readonly ensure: Held['ensure'];
   readonly updateStage: Held['updateStage'];
@@ -50,13 +56,11 @@ class HeldHandle extends LeaseHandle implements Held {
       return answered(context.session, ensure(context, lease, ms));
     };
     this.updateStage = (next, write = {}) => {
-      if (typeof write !== 'object' || write === null)
-        throw new TypeError(`write must be an object, got ${shown(write)}`);
-      const { expected = lease.stage } = write;
+      const { expected = lease.stage, ...rest } = checkWrite(write);
       if (expected === undefined) {
         throw new TypeError(`expected is missing: the lease on task ${shown(lease.taskId)} named no stage`);
       }
-      const request = { ...write, taskId: lease.taskId, expected, next, lease };
+      const request = { ...rest, taskId: lease.taskId, expected, next, lease };
       return answered(context.session, writeStage(context, checkStageWrite(context, request)));
     };
     this.runEffect = <V extends Json | void>(request: EffectRequest<Shape, V>) =>

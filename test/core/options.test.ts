@@ -495,7 +495,7 @@ describe('a verb refuses before any statement, and changes nothing:', () => {
       verb(updateStageCas),
       [own, { ...move, set: 'x' }],
       TypeError,
-      'set must be an object, got "x"',
+      'set must be an object of columns, got "x"',
     ],
     [
       'a column of undefined',
@@ -551,7 +551,7 @@ describe('a verb refuses before any statement, and changes nothing:', () => {
       verb(updateStageCas),
       [own, { ...move, set: new Map([['updated_at', null]]) }],
       TypeError,
-      'set must be an object of columns, got an object',
+      'set must be an object of columns, got a Map',
     ],
     [
       'the stage spelled otherwise, which two databases take for the same',

@@ -1,12 +1,25 @@
 import { describe, expect, test } from 'vitest';
 import { MAX_DURATION_MS } from '../../src/core/duration.js';
-import { checkTiming, DEFAULT_TIMING, MIN_TTL_MS, marginMs, type Timing } from '../../src/core/timing.js';
+import { requestOf } from '../../src/core/request.js';
+import {
+  checkRenewals,
+  DEFAULT_TIMING,
+  MIN_TTL_MS,
+  marginMs,
+  type Timing,
+  timingRules,
+} from '../../src/core/timing.js';
 
-const check = (parts: Partial<Timing>) => () => checkTiming({ ...DEFAULT_TIMING, ...parts });
+const timingOf = requestOf(timingRules, 'lease');
+const check = (parts: Partial<Timing>) => () => {
+  const { ttlMs, renewEveryMs } = timingOf(parts);
+  checkRenewals(ttlMs, renewEveryMs);
+};
 
-describe('checkTiming', () => {
+describe('the times of a lease', () => {
   test('accepts the defaults: 30 s, renewed every 10 s, for an hour at most', () => {
     expect(DEFAULT_TIMING).toEqual({ ttlMs: 30_000, renewEveryMs: 10_000, maxHoldMs: 3_600_000 });
+    expect(timingOf({})).toEqual(DEFAULT_TIMING);
     expect(check({})).not.toThrow();
   });
 

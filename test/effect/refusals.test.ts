@@ -92,7 +92,7 @@ test('assessTransition refuses options of the wrong shape before any statement',
   const assess = (taskId: unknown, options?: unknown) => () =>
     assessTransition(own, taskId as number, options as object);
   expect(assess('1')).toThrow(new TypeError('taskId must be a number, got "1"'));
-  expect(assess(1, null)).toThrow(new TypeError('request must be an object, got null'));
+  expect(assess(1, null)).toThrow(new TypeError('options must be an object, got null'));
   expect(assess(1, { probes: 7 })).toThrow(new TypeError('probes must be an object, got 7'));
   expect(assess(1, { probes: { merge_pr: 'applied' } })).toThrow(
     new TypeError('probes.merge_pr must be a function, got "applied"'),

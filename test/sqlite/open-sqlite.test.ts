@@ -66,7 +66,7 @@ describe('openSqlite', () => {
   });
 
   test.each<[options: object, message: string]>([
-    [{ synchronous: 'off' }, 'synchronous must be "full" or "normal", got off'],
+    [{ synchronous: 'off' }, 'synchronous must be "full" or "normal", got "off"'],
     [{ busyTimeoutMs: -1 }, 'busyTimeoutMs must be a whole number of milliseconds from 0 to 1000, got -1'],
     [{ busyTimeoutMs: 1_001 }, 'busyTimeoutMs must be a whole number of milliseconds from 0 to 1000, got 1001'],
     [{ busyTimeoutMs: 0.5 }, 'busyTimeoutMs must be a whole number of milliseconds from 0 to 1000, got 0.5'],
@@ -81,7 +81,7 @@ describe('openSqlite', () => {
     ['a file that is no name', [7], new TypeError('file must be a string, got 7')],
     ['an empty name, which would be a file that is gone at the end', [''], new RangeError('file must not be empty')],
     ['options that are null', [':memory:', null], new TypeError('options must be an object, got null')],
-    ['options that are text', [':memory:', 'full'], new TypeError('options must be an object, got full')],
+    ['options that are text', [':memory:', 'full'], new TypeError('options must be an object, got "full"')],
   ])('openSqlite refuses %s', (_, given, error) => {
     expect(() => (openSqlite as (...given: unknown[]) => unknown)(...given)).toThrow(error);
   });
