@@ -18,10 +18,12 @@ export type Rule = readonly [pattern: RegExp, means: Classified];
 export interface Rules {
   readonly codes: readonly Rule[];
   readonly messages: readonly Rule[];
+  /** The code of an error, where the driver's own says nothing or another server's name. Default: its `code`. */
+  readonly codeOf?: (error: object) => string | undefined;
 }
 
 /** What every driver over a socket, and Kysely itself, may say; a driver's own rules come first. */
-const COMMON: Rules = {
+const COMMON: Pick<Rules, 'codes' | 'messages'> = {
   codes: [
     // ENOENT: the socket of a server that is down.
     [/^(ECONNREFUSED|ENOENT|ENOTFOUND|EAI_AGAIN)$/, notApplied('connection', true)],
@@ -32,26 +34,28 @@ const COMMON: Rules = {
   ],
   messages: [
     [/driver has already been destroyed/, notApplied('connection', false)],
-    [/Transaction is already (committed|rolled back)/, notApplied('other', false)],
+    [
+      /Transaction (is already (committed|rolled back)|was rolled back instead of committed)/,
+      notApplied('other', false),
+    ],
   ],
 };
 
 const UNHEARD_OF = unknownOutcome('other', false);
 
 /** Makes the classifier of a driver: an error that no rule knows may have been thrown after the statement ran. */
-export function classifier({ codes, messages }: Rules): (error: unknown) => Classified {
+export function classifier({ codes, messages, codeOf = ownCode }: Rules): (error: unknown) => Classified {
   const byCode = [...codes, ...COMMON.codes];
   const byMessage = [...messages, ...COMMON.messages];
   return (error) => {
-    const code = codeOf(error);
+    const code = typeof error === 'object' && error !== null ? (codeOf(error) ?? '') : '';
     const message = error instanceof Error ? error.message : String(error);
     const rule = byCode.find(([pattern]) => pattern.test(code)) ?? byMessage.find(([pattern]) => pattern.test(message));
     return rule?.[1] ?? UNHEARD_OF;
   };
 }
 
-function codeOf(error: unknown): string {
-  return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
-    ? error.code
-    : '';
+/** The code as the driver gives it. */
+export function ownCode(error: object): string | undefined {
+  return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }

@@ -12,6 +12,8 @@ export const classifySqlite = classifier({
   messages: [
     [/database (table )?is locked/, notApplied('busy', true)],
     [/constraint failed/, notApplied('constraint', false)],
+    [/database or disk is full/, notApplied('other', true)],
+    [/attempt to write a readonly database/, notApplied('other', false)],
     [/no such (table|column)|syntax error/, notApplied('schema', false)],
     // A value that no column can hold is refused before the statement runs: a boolean, an object, too great an integer.
     [/can only bind|cannot be bound|too (big|large)/, notApplied('other', false)],

@@ -1,4 +1,4 @@
-import type { CompiledQuery } from 'kysely';
+import type { CompiledQuery, ControlledTransaction } from 'kysely';
 import { err, ok, type Result } from 'neverthrow';
 import { storeFailure } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
@@ -86,15 +86,13 @@ export function changed({ dialect }: Session, { rows, count }: Answer): boolean 
   return dialect.returning ? rows.length > 0 : (count ?? 0n) > 0n;
 }
 
-/** What makes Kysely roll back: the failure itself has been taken down already. */
-class Abandoned extends Error {}
-
 /**
  * Runs statements in one transaction of our own, and answers the first failure. It is begun again, as a whole,
  * after trouble that certainly did nothing.
  *
- * By Kysely's transaction and not by a `begin` of ours: some drivers have connections for nothing else. What a
- * rollback says, which may have nothing left to roll back, never hides what went wrong before it.
+ * By Kysely's transaction and not by a `begin` of ours: some drivers have connections for nothing else; and by one
+ * that we end ourselves, for what a rollback says, which may have nothing left to roll back, must never hide what
+ * went wrong before it, in a commit above all.
  */
 export async function transact<T>(
   session: Session,
@@ -121,31 +119,55 @@ async function beginAndEnd<T>(
   session: Session,
   work: (session: Session) => Promise<Result<T, StoreFailure>>,
 ): Promise<Result<T, StoreFailure>> {
-  let worked: Result<T, StoreFailure> | undefined;
+  let ended: Result<T, StoreFailure> | undefined;
   try {
-    return await session.database.transaction().execute(async (database) => {
-      const inside = { ...session, database, inTransaction: true, turnstile: undefined, observer: UNHEARD };
-      worked = await answered(inside, work(inside));
-      if (worked.isErr()) throw new Abandoned();
-      return worked;
+    // On a connection that goes back by itself: a transaction of some releases keeps it where its rollback fails.
+    return await session.database.connection().execute(async (connection) => {
+      const transaction = await connection.startTransaction().execute();
+      const inside = {
+        ...session,
+        database: transaction,
+        inTransaction: true,
+        turnstile: undefined,
+        observer: UNHEARD,
+      };
+      const worked = await answered(inside, work(inside));
+      ended = worked.isErr() ? err(storeFailure({ ...worked.error, outcome: 'not-applied' })) : worked;
+      if (ended.isOk()) ended = await commit(session, transaction, ended);
+      if (ended.isErr()) await rollBack(transaction);
+      return ended;
     });
   } catch (cause) {
-    if (worked?.isErr()) return err(storeFailure({ ...worked.error, outcome: 'not-applied' }));
-    const classified = session.dialect.classify(cause);
-    return err(storeFailure({ ...(worked === undefined ? uncommitted : committing)(classified), cause }));
+    return ended ?? err(storeFailure({ ...session.dialect.classify(cause), outcome: 'not-applied', cause }));
   }
 }
 
-/** Trouble before a commit was sent: whatever became of the statements, the transaction did nothing. */
-function uncommitted(classified: Classified): Classified {
-  return { ...classified, outcome: 'not-applied' };
+async function commit<T>(
+  { dialect }: Session,
+  transaction: ControlledTransaction<object>,
+  worked: Result<T, StoreFailure>,
+): Promise<Result<T, StoreFailure>> {
+  try {
+    await transaction.commit().execute();
+    return worked;
+  } catch (cause) {
+    return err(storeFailure({ ...committing(dialect.classify(cause)), cause }));
+  }
+}
+
+async function rollBack(transaction: ControlledTransaction<object>): Promise<void> {
+  try {
+    await transaction.rollback().execute();
+  } catch {
+    // There may be nothing left to roll back, or nobody to say it to: what went wrong before is what counts.
+  }
 }
 
 /**
- * Trouble in a commit, or in the rollback that Kysely sends after it and whose words hide those of the commit:
- * only what may be begun again certainly did nothing.
+ * What an error means that a commit was answered with: it did nothing only where the database itself says so. A
+ * driver that has no connection cannot say it, and neither can a database that knows of no transaction.
  */
 function committing(classified: Classified): Classified {
-  const tells = classified.retryable || classified.outcome === 'unknown';
-  return tells ? classified : { kind: 'other', retryable: false, outcome: 'unknown' };
+  const unheard = classified.kind === 'connection' || classified.kind === 'schema';
+  return unheard ? { ...classified, outcome: 'unknown' } : classified;
 }

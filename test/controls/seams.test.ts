@@ -1,4 +1,4 @@
-import type { ClaimRegistry } from 'transition-ownership';
+import { type ClaimRegistry, type Dialect, sqliteDialect } from 'transition-ownership';
 import { describe, expect, test } from 'vitest';
 import { acquisition } from '../lease/acquisition.js';
 import { closing } from '../lease/closing.js';
@@ -125,6 +125,26 @@ describe('a guard that is taken away is missed', () => {
   test.each(seams)('%s', async (_, seam, control) => {
     expect(await isKept(control, {})).toBe(true);
     expect(await isKept(control, { seams: seam })).toBe(false);
+  });
+});
+
+/** For each guard that rests on a dialect, the promise that is not kept where the dialect is another. */
+const dialects: readonly (readonly [guard: string, dialect: Partial<Dialect>, control: Control])[] = [
+  [
+    'the classifier: one that calls a lost reply certain has a lost commit sent again',
+    { classify: () => ({ kind: 'busy', retryable: true, outcome: 'not-applied' }) },
+    by(fenced, 'updateStageCas with release whose commit got no answer never believes what the rollback says after it'),
+  ],
+  [
+    'the classifier: one that knows nothing of a full disk',
+    { classify: () => ({ kind: 'other', retryable: false, outcome: 'unknown' }) },
+    by(fenced, 'updateStageCas with release on a full disk tells of the full disk, and has done neither'),
+  ],
+];
+
+describe('a dialect that says something else is found out', () => {
+  test.each(dialects)('%s', async (_, dialect, control) => {
+    expect(await isKept(control, { dialect: { ...sqliteDialect, ...dialect } })).toBe(false);
   });
 });
 

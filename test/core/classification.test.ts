@@ -2,7 +2,12 @@ import { type Classified, type Dialect, mysqlDialect, postgresDialect, sqliteDia
 import { describe, expect, test } from 'vitest';
 
 type Meaning = `${Classified['outcome']} ${Classified['kind']}${'' | ', may succeed later'}`;
-type Told = readonly [error: string | { readonly message: string }, means: Meaning];
+/** An error by its code, by its words, or as the server numbers it where the driver has no name for it, or a wrong one. */
+type Said =
+  | string
+  | { readonly message: string }
+  | { readonly errno: number; readonly sqlState: string; code?: string };
+type Told = readonly [error: Said, means: Meaning];
 
 const sqlite: readonly Told[] = [
   ['SQLITE_BUSY', 'not-applied busy, may succeed later'],
@@ -23,6 +28,8 @@ const sqlite: readonly Told[] = [
   [{ message: 'database table is locked: tasks' }, 'not-applied busy, may succeed later'],
   [{ message: 'UNIQUE constraint failed: transition_lease.task_id' }, 'not-applied constraint'],
   [{ message: 'no such table: transition_lease' }, 'not-applied schema'],
+  [{ message: 'database or disk is full' }, 'not-applied other, may succeed later'],
+  [{ message: 'attempt to write a readonly database' }, 'not-applied other'],
   [{ message: 'near "slect": syntax error' }, 'not-applied schema'],
   [{ message: 'The database connection is not open' }, 'not-applied connection'],
   [{ message: 'SQLite3 can only bind numbers, strings, bigints, buffers, and null' }, 'not-applied other'],
@@ -47,8 +54,19 @@ const postgres: readonly Told[] = [
   ['3D000', 'not-applied schema'],
   ['3F000', 'not-applied schema'],
   ['25P02', 'not-applied other'],
-  ['25006', 'not-applied other'],
-  ['57014', 'not-applied other'],
+  ['25006', 'not-applied other, may succeed later'],
+  ['25P03', 'not-applied connection, may succeed later'],
+  ['25P04', 'not-applied connection, may succeed later'],
+  ['57P05', 'not-applied connection, may succeed later'],
+  ['57014', 'not-applied busy, may succeed later'],
+  ['55006', 'not-applied busy, may succeed later'],
+  ['53100', 'not-applied busy, may succeed later'],
+  ['40000', 'not-applied serialization, may succeed later'],
+  ['57P04', 'not-applied other'],
+  ['22001', 'not-applied other'],
+  ['CONNECT_TIMEOUT', 'not-applied connection, may succeed later'],
+  ['CONNECTION_ENDED', 'not-applied connection'],
+  ['CONNECTION_CLOSED', 'unknown connection, may succeed later'],
   ['XX000', 'not-applied other'],
   [{ message: 'Connection terminated unexpectedly' }, 'unknown connection, may succeed later'],
   [
@@ -73,7 +91,28 @@ const mysql: readonly Told[] = [
   ['ER_TABLEACCESS_DENIED_ERROR', 'not-applied schema'],
   ['ER_DBACCESS_DENIED_ERROR', 'not-applied schema'],
   ['ER_DATA_TOO_LONG', 'not-applied other'],
-  ['ER_ERROR_DURING_COMMIT', 'not-applied other'],
+  ['WARN_DATA_TRUNCATED', 'not-applied other'],
+  ['ER_ERROR_DURING_COMMIT', 'unknown other'],
+  ['ER_QUERY_TIMEOUT', 'not-applied busy, may succeed later'],
+  ['ER_LOCK_TABLE_FULL', 'not-applied busy, may succeed later'],
+  ['ER_USER_LIMIT_REACHED', 'not-applied busy, may succeed later'],
+  ['ER_TOO_MANY_CONCURRENT_TRXS', 'not-applied busy, may succeed later'],
+  ['ER_OPTION_PREVENTS_STATEMENT', 'not-applied other, may succeed later'],
+  ['ER_READ_ONLY_MODE', 'not-applied other, may succeed later'],
+  ['ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION', 'not-applied other, may succeed later'],
+  ['ER_SERVER_OFFLINE_MODE', 'not-applied other, may succeed later'],
+  ['ER_RECORD_FILE_FULL', 'not-applied other, may succeed later'],
+  ['ER_TABLE_DEF_CHANGED', 'not-applied serialization, may succeed later'],
+  ['ER_NEED_REPREPARE', 'not-applied serialization, may succeed later'],
+  ['ER_TRANSACTION_ROLLBACK_DURING_COMMIT', 'not-applied serialization, may succeed later'],
+  ['ER_USER_LOCK_DEADLOCK', 'not-applied deadlock, may succeed later'],
+  ['ER_UNKNOWN_COM_ERROR', 'not-applied connection, may succeed later'],
+  ['ER_CHECK_CONSTRAINT_VIOLATED', 'not-applied constraint'],
+  ['ER_SESSION_WAS_KILLED', 'unknown connection, may succeed later'],
+  [{ errno: 1969, sqlState: '70100' }, 'not-applied busy, may succeed later'],
+  [{ errno: 1927, sqlState: '70100' }, 'unknown connection, may succeed later'],
+  [{ errno: 1970, sqlState: '42000' }, 'not-applied other'],
+  [{ errno: 4025, sqlState: '23000', code: 'ER_INNODB_AUTOEXTEND_SIZE_OUT_OF_RANGE' }, 'not-applied constraint'],
   ['ER_SERVER_SHUTDOWN', 'unknown connection, may succeed later'],
   ['ER_CONNECTION_KILLED', 'unknown connection, may succeed later'],
   ['ER_QUERY_INTERRUPTED', 'unknown connection, may succeed later'],
@@ -99,6 +138,7 @@ const everywhere: readonly Told[] = [
   [{ message: 'driver has already been destroyed' }, 'not-applied connection'],
   [{ message: 'Transaction is already committed' }, 'not-applied other'],
   [{ message: 'Transaction is already rolled back' }, 'not-applied other'],
+  [{ message: 'Transaction was rolled back instead of committed' }, 'not-applied other'],
   ['SOMETHING_NEW', 'unknown other'],
   [{ message: 'words that no rule knows' }, 'unknown other'],
 ];
@@ -114,7 +154,8 @@ describe.each([
   ['mysqlDialect', mysqlDialect, mysql],
 ] as const)('%s.classify', (_, dialect, own) => {
   test.each([...own, ...everywhere])('takes %o for %s', (said, means) => {
-    const error = typeof said === 'string' ? Object.assign(new Error('…'), { code: said }) : new Error(said.message);
+    const { message = '…', ...parts } = typeof said === 'string' ? { code: said } : { message: undefined, ...said };
+    const error = Object.assign(new Error(message), parts);
     expect(meaningOf(dialect, error)).toBe(means);
   });
 

@@ -10,6 +10,8 @@ export interface Sent {
 export type Fault =
   /** It runs, and the connection breaks before the answer comes. */
   | 'reply-lost'
+  /** The connection breaks on the way to the database: it does not run, and nobody can tell. */
+  | 'connection lost'
   /** The connection cannot be made: it does not run. */
   | 'refused'
   /** Somebody holds the write lock: it does not run. */
@@ -53,9 +55,9 @@ export class Wire implements Gate {
     this.#cut = true;
   }
 
-  /** Does something right before or after the next such statement runs. */
-  meanwhile(about: RegExp, fault: (run: () => Promise<void>) => Promise<void>): void {
-    this.#rules.push({ about, fault, left: 1 });
+  /** Does something right before or after the next such statement runs, or the next few. */
+  meanwhile(about: RegExp, fault: (run: () => Promise<void>) => Promise<void>, times = 1): void {
+    this.#rules.push({ about, fault, left: times });
   }
 
   /** Holds the next such statement back. */
@@ -91,6 +93,8 @@ export class Wire implements Gate {
       case 'reply-lost':
         await run();
         throw failed('the statement ran, and its reply was lost', 'ECONNRESET');
+      case 'connection lost':
+        throw failed('connection lost', 'ECONNRESET');
       case 'refused':
         throw failed('connect ECONNREFUSED', 'ECONNREFUSED');
       case 'busy':

@@ -4,6 +4,7 @@ import { err, ok, type Proofs } from '../rig/proofs.js';
 import { settled } from '../rig/time.js';
 
 const WRITE = /^(with written as \()?update "tasks"/;
+const DELETE = /^delete from "transition_lease"/;
 const move = { taskId: 1, expected: 'deploy-staging', next: 'deploy' } as const;
 
 /** Stage writes with a lease. */
@@ -301,6 +302,56 @@ export const fenced: Proofs = {
     expect(await err(updateStageCas(own, { ...move, lease, release: true }))).toMatchObject({ outcome: 'unknown' });
     expect(rig.task(1)).toMatchObject({ stage: 'deploy-staging' });
     expect(await ok(releaseLease(own, lease))).toBe('released');
+  },
+
+  'updateStageCas with release whose commit got no answer never believes what the rollback says after it': async (
+    rig,
+  ) => {
+    for (const said of ['ECONNREFUSED', 'SQLITE_BUSY', 'SQLITE_ERROR', 'STRANGE']) {
+      const a = rig.start(`a after ${said}`);
+      const own = a.own();
+      const lease = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+      a.wire.fault(/^commit$/, 'connection lost');
+      a.wire.meanwhile(/^rollback$/, async (run) => {
+        await run();
+        throw Object.assign(new Error('what the rollback says'), { code: said });
+      });
+      const failed = await err(updateStageCas(own, { ...move, lease, release: true }));
+      expect(failed).toMatchObject({ type: 'store-failure', kind: 'connection', outcome: 'unknown' });
+      expect(failed.message).toContain('connection lost');
+      expect(a.wire.matching(/^commit$/)).toHaveLength(1);
+      a.kill();
+    }
+  },
+
+  'updateStageCas with release on a full disk tells of the full disk, and has done neither': async (rig) => {
+    for (const at of [WRITE, DELETE, /^commit$/]) {
+      const a = rig.start(`a at ${String(at)}`);
+      const own = a.own();
+      const lease = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+      // SQLite rolls back by itself then, so that Kysely's own ROLLBACK fails.
+      a.wire.meanwhile(
+        at,
+        async () => {
+          throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
+        },
+        12,
+      );
+      a.wire.meanwhile(
+        /^rollback$/,
+        async (run) => {
+          await run();
+          throw Object.assign(new Error('cannot rollback - no transaction is active'), { code: 'SQLITE_ERROR' });
+        },
+        12,
+      );
+      const failed = await err(updateStageCas(own, { ...move, lease, release: true }));
+      expect(failed).toMatchObject({ type: 'store-failure', retryable: true, outcome: 'not-applied' });
+      expect(failed.message).toContain('disk is full');
+      a.wire.mend();
+      expect(rig.task(1)).toMatchObject({ stage: 'deploy-staging' });
+      expect(await ok(releaseLease(own, lease))).toBe('released');
+    }
   },
 
   'updateStageCas from a stage to itself writes the other columns and is won': async (rig) => {
