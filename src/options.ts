@@ -55,7 +55,7 @@ export interface LeaseOption<TaskIdType extends IdType, RunIdType extends IdType
 export interface EffectsOption {
   /** Its name, spelled as that of the lease table. Default `transition_effect`. */
   readonly table?: string | undefined;
-  /** Its schema. Default: that of the lease table. */
+  /** Its schema. Default: that of the lease table, which may be that of `db`. */
   readonly schema?: string | undefined;
 }
 

@@ -20,8 +20,9 @@ import { systemProcesses } from './runtime/process-table.js';
 import { systemRandomness } from './runtime/randomness.js';
 import { Sightings } from './runtime/sightings.js';
 import { turnstileOf } from './runtime/turnstile.js';
-import { type CheckedOptions, checkOptions, settingsOf } from './settings.js';
+import { type CheckedOptions, checkOptions, checkSpelling, settingsOf } from './settings.js';
 import type { TableOf } from './shape.js';
+import type { Handle } from './sql/callers-table.js';
 import { effectStatements } from './sql/effect-statements.js';
 import { jobStatements } from './sql/job-statements.js';
 import { leaseStatements } from './sql/lease-statements.js';
@@ -71,8 +72,11 @@ function present(context: Context): TransitionOwnership<never> {
   return Object.freeze({
     ...carry(context),
     identity: context.ports.identity,
-    using: (handle: CallersHandle) =>
-      present(Object.freeze({ ...context, session: sessionOn(context.session, handle) })),
+    using: (handle: CallersHandle) => {
+      const session = sessionOn(context.session, handle);
+      checkSpelling(context.settings, handle as unknown as Handle);
+      return present(Object.freeze({ ...context, session }));
+    },
     close,
     [Symbol.asyncDispose]: async () => void (await close()),
   });
@@ -99,7 +103,7 @@ function compose(options: CheckedOptions): Context {
   if ((db as CallersHandle).isTransaction)
     throw new TypeError('db must be the Kysely itself, not a transaction: give that to ownership.using');
   const dialect = resolveDialect(options.dialect as DialectName | Dialect | undefined, database);
-  const settings = settingsOf(options, dialect, db as Kysely<object>);
+  const settings = settingsOf(options, dialect, db as Handle);
   const { clock = systemClock, identity = processIdentity(), processes = systemProcesses, mode = 'on' } = options;
   const { registry = processClaims(), randomness = systemRandomness } = options;
   const ports: Ports = Object.freeze({ clock, identity, processes, registry, randomness });

@@ -124,6 +124,23 @@ export function settingsOf(
   });
 }
 
+/** Refuses a handle that would spell the names of an ownership another way, or put its tables elsewhere. */
+export function checkSpelling({ tasks, jobs, schema, leaseTable }: Settings, handle: Handle): void {
+  for (const table of jobs === undefined ? [tasks] : [tasks, jobs.table]) {
+    const other = table.otherSpelling(handle);
+    if (other === undefined) continue;
+    const [here, there] = other.map(shown);
+    throw new TypeError(
+      `using needs a handle that spells names as db of the ownership does, got ${there} where the ownership has ${here}`,
+    );
+  }
+  const theirs = schemaOf(handle, leaseTable.table);
+  if (theirs === undefined || theirs === schema || theirs === leaseTable.schema) return;
+  throw new TypeError(
+    `using needs a handle on the schema of the ownership, got ${shown(theirs)} where the ownership has ${shown(schema ?? leaseTable.schema)}`,
+  );
+}
+
 /** Refuses two parts of a task in one column. */
 function checkApart({ id, stage, updatedAt }: CheckedOptions['tasks']): void {
   if (stage === id) throw new RangeError(`tasks.stage must not be tasks.id, got ${shown(id)} for both`);

@@ -39,7 +39,9 @@ export interface TransitionOwnership<S extends Shape = Shape> extends ContextCar
   /**
    * The same ownership on a transaction of yours, or on another handle to the same database.
    *
-   * On a transaction nothing is retried, and leases are provisional until the commit is seen.
+   * On a transaction nothing is retried, and leases are provisional until the commit is seen. The handle spells
+   * names as `db` of the ownership does: throws `TypeError` for one on another schema, or with other plugins that
+   * rename.
    */
   using(db: CallersHandle): TransitionOwnership<S>;
   /**

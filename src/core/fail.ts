@@ -14,6 +14,7 @@ import type {
   TaskNotFound,
   TokenMismatch,
 } from './failure.js';
+import type { Finding } from './finding.js';
 import type { Holder } from './holder.js';
 import type { IdValue } from './id.js';
 import { shown } from './shown.js';
@@ -135,10 +136,18 @@ export function storeFailure({
   retryable,
   outcome,
   cause,
+  findings,
 }: Omit<StoreFailure, 'type' | 'message'>): StoreFailure {
   const told = outcome === 'unknown' ? 'the outcome is unknown' : 'nothing was applied';
   const message = `The store failed (${kind}, ${told}): ${sentence(cause)}`;
-  return frozen({ type: 'store-failure', message, kind, retryable, outcome, cause });
+  return frozen({ type: 'store-failure', message, kind, retryable, outcome, cause, ...(findings && { findings }) });
+}
+
+/** What was found makes the session or a table unsuitable: nothing was written. */
+export function unsuitable(findings: readonly [Finding, ...Finding[]]): StoreFailure {
+  const cause = new Error(findings[0].message);
+  const kept = Object.freeze([...findings]);
+  return storeFailure({ kind: 'unsuitable', retryable: false, outcome: 'not-applied', cause, findings: kept });
 }
 
 /** The same trouble after a statement that may have been applied. */

@@ -1,3 +1,4 @@
+import type { Finding } from './finding.js';
 import type { Holder } from './holder.js';
 import type { IdValue } from './id.js';
 import type { Verdict, VerdictReason } from './verdict.js';
@@ -112,8 +113,16 @@ export interface AlreadyFree {
   readonly message: string;
 }
 
-/** The kinds of trouble a store can have. */
-export type StoreFailureKind = 'busy' | 'serialization' | 'deadlock' | 'connection' | 'constraint' | 'schema' | 'other';
+/** The kinds of trouble a store can have; `unsuitable` is refused by what was found of the session or of a table. */
+export type StoreFailureKind =
+  | 'busy'
+  | 'serialization'
+  | 'deadlock'
+  | 'connection'
+  | 'constraint'
+  | 'schema'
+  | 'unsuitable'
+  | 'other';
 
 /** The database did not answer as it should. */
 export interface StoreFailure {
@@ -126,6 +135,8 @@ export interface StoreFailure {
   readonly outcome: 'not-applied' | 'unknown';
   /** What the driver threw. */
   readonly cause: unknown;
+  /** What makes the session or a table unsuitable, errors alone; only of the kind `unsuitable`. */
+  readonly findings?: readonly Finding[];
 }
 
 /** Every failure there is, told apart by `type`. */

@@ -3,6 +3,8 @@ export type FindingSeverity = 'error' | 'warning' | 'advice';
 
 /** What a check can find. */
 export type FindingCode =
+  /** Leases are in the database's own schema, and the schema of `db` has none: which of the two is meant must be said. */
+  | 'lease-elsewhere'
   /** The driver gives no rows for RETURNING, which the dialect counts on. */
   | 'no-returning'
   /** The driver does not tell how many rows a statement changed, and the dialect has no other way to know. */

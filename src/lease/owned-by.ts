@@ -9,7 +9,7 @@ import type { TransitionOwnership } from '../transition-ownership.js';
  * A condition for your own statements: true while the row of this lease is there, locked until your commit.
  *
  * Any table's write is fenced by it, in the same statement that writes. An unguarded lease has no row: the
- * condition is then true.
+ * condition is then true. Plugins of your Kysely do not reach its names.
  *
  * @example
  * ```ts
@@ -31,5 +31,10 @@ export function ownedBy<S extends Shape>(
 ): Condition {
   const context = contextOf(ownership);
   const { guarded } = secretOf(lease, context.root);
-  return ownedByClaim(context.dialect, context.settings.leaseTable, guarded ? lease : undefined);
+  return ownedByClaim(
+    context.session.database,
+    context.dialect,
+    context.settings.leaseTable,
+    guarded ? lease : undefined,
+  );
 }

@@ -3,6 +3,7 @@ import type { IdType } from '../core/id.js';
 import { by, idType, optional, type RulesOf, requestOf } from '../core/request.js';
 import { resolveDialect } from '../dialect/infer.js';
 import type { TableShape } from '../dialect/table-shape.js';
+import { schemaOf } from '../sql/callers-table.js';
 import { createTable } from '../sql/schema-statements.js';
 import { checkOwnName, effectTable as effectShape, leaseTable as leaseShape, tableName } from '../sql/tables.js';
 
@@ -18,7 +19,7 @@ export interface OwnershipMigration {
 export interface LeaseMigrationOptions {
   /** Default `transition_lease`. */
   readonly table?: string;
-  /** Default: the database's own. */
+  /** Default: that of the handle where it has one by `withSchema`, else the database's own. */
   readonly schema?: string;
   /** Default `'integer'`. */
   readonly taskIdType?: IdType;
@@ -62,7 +63,7 @@ export function createLeaseTable(options: LeaseMigrationOptions = {}): Ownership
 export interface EffectMigrationOptions {
   /** Default `transition_effect`. */
   readonly table?: string;
-  /** Default: the database's own. */
+  /** Default: that of the handle where it has one by `withSchema`, else the database's own. */
   readonly schema?: string;
   /** As in the option `lease`. Default `'integer'`. */
   readonly taskIdType?: IdType;
@@ -109,12 +110,15 @@ function tableMigration(schema: string | undefined, table: string, shape: TableS
   return Object.freeze<OwnershipMigration>({
     up: async (db) => {
       const database = db.withoutPlugins();
-      const own = { schema, table, shape, always: [], backfill: {} };
+      const own = { schema: schema ?? schemaOf(db, table), table, shape, always: [], backfill: {} };
       for (const query of createTable(database, resolveDialect(undefined, database), own)) await run(database, query);
     },
     down: async (db) => {
       const database = db.withoutPlugins();
-      await run(database, sql`drop table if exists ${tableName(schema, table)}`.compile(database));
+      await run(
+        database,
+        sql`drop table if exists ${tableName(schema ?? schemaOf(db, table), table)}`.compile(database),
+      );
     },
   });
 }

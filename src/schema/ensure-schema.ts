@@ -1,16 +1,14 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
+import { unsuitable } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
-import type { NamedTable } from '../dialect/dialect.js';
 import type { Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
 import { execute } from '../sql/execute.js';
-import { readText } from '../sql/rows.js';
 import {
   createTable,
   dropTable,
   type OwnTable,
-  readColumns,
   rebuildTable,
   replacementOf,
   retiredFrom,
@@ -18,6 +16,8 @@ import {
 import type { Session } from '../sql/session.js';
 import { changeSchema } from '../sql/transaction.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
+import { columnsOf } from './columns-of.js';
+import { leaseElsewhere } from './lease-elsewhere.js';
 import { ownTables } from './own-tables.js';
 import { hidden, inTheWay, notOurs } from './refusals.js';
 
@@ -33,6 +33,10 @@ export type SchemaChange = 'created' | 'upgraded' | 'unchanged';
  * What a crash broke off, the next call finishes. On MySQL and MariaDB every step of an upgrade commits: there a table
  * with the columns of the library, under the name of its own with `_replacement` or `_retired` behind it, is dropped as
  * what a crash left. Nowhere else is a table of yours touched.
+ *
+ * The tables are made in the schema of `db` unless `lease.schema` says another. Where that schema has no lease table and
+ * the database's own has one, as version 0.1.0 made it, nothing is made: `store-failure` of the kind `unsuitable`, with
+ * the finding `lease-elsewhere`, until `lease.schema` is said.
  *
  * Throws `TypeError` on an ownership made by `using(trx)`: on some databases a change of the schema would
  * commit your transaction. Fails with `store-failure`.
@@ -60,6 +64,9 @@ async function ensureTables({ session, settings, dialect }: Context): Promise<Re
   const settled = await areSettled(session, [lease, ...others]);
   if (settled.isErr()) return err(settled.error);
   if (settled.value) return ok('unchanged');
+  const elsewhere = await leaseElsewhere(session, settings);
+  if (elsewhere.isErr()) return err(elsewhere.error);
+  if (elsewhere.value !== undefined) return err(unsuitable([elsewhere.value]));
   // By the name that it may share with another of a long name, and under which both would be rebuilt.
   const changed = await changeSchema(session, retiredFrom(lease), async (inside) => {
     let change: SchemaChange = 'unchanged';
@@ -159,11 +166,6 @@ async function isOldOneLeft(session: Session, table: OwnTable): Promise<Result<b
   if (neverHadAnother || !session.dialect.schemaCommits) return ok(false);
   const seen = await columnsOf(session, retiredFrom(table));
   return seen.map((columns) => isOld(table, columns));
-}
-
-async function columnsOf(session: Session, table: NamedTable): Promise<Result<ReadonlySet<string>, StoreFailure>> {
-  const read = await execute(session, readColumns(session.database, session.dialect, table));
-  return read.map(({ rows }) => new Set(rows.map((row) => readText(row['column_name']) ?? '')));
 }
 
 /** True of a table of an earlier shape. */

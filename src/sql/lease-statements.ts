@@ -55,8 +55,15 @@ const INSERTED = sql.join(
 );
 
 /** The condition that the row of an acquisition is still there, locked so that it cannot go before we commit. */
-export function fence(dialect: Dialect, lease: Fragment, taskId: Fragment, ownClaim: Fragment): Fragment<boolean> {
-  return sql<boolean>`exists (select 1 from ${lease} where ${task} = ${taskId} and ${claim} = ${ownClaim} ${dialect.shareLock})`;
+export function fence(
+  dialect: Dialect,
+  lease: Fragment,
+  taskId: Fragment,
+  ownClaim: Fragment,
+  column = id,
+): Fragment<boolean> {
+  return sql<boolean>`exists (select 1 from ${lease} where ${column('task_id')} = ${taskId}
+    and ${column('claim')} = ${ownClaim} ${dialect.shareLock})`;
 }
 
 /** The condition that nobody holds the task. */
