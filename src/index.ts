@@ -25,6 +25,7 @@ export type {
   AlreadyFree,
   EffectFailed,
   EffectUnknown,
+  EffectUnrecorded,
   Failure,
   HandlerFailed,
   IllegalTransition,

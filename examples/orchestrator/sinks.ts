@@ -33,6 +33,8 @@ function lessonOf(event: OwnershipEvent): string | undefined {
       return `job ${event.jobId} was taken from run ${event.runId}: ${event.reason}`;
     case 'effect.unknown':
       return `task ${event.taskId}: nobody can tell whether ${event.effect} happened: ${event.message}`;
+    case 'effect.unrecorded':
+      return `task ${event.taskId}: ${event.effect} happened and is not in the journal: ${event.message}`;
     case 'operator.acted':
       return `task ${event.taskId}: ${event.by} chose ${event.action}: ${event.reason}`;
     default:

@@ -46,6 +46,8 @@ function advice(failure: Failure): string {
       return 'Look in the outside system, then tell what you saw with resolveEffect; it is not repeated on a guess.';
     case 'effect-failed':
       return 'It certainly did nothing and may be tried again; the cause is in `cause`.';
+    case 'effect-unrecorded':
+      return 'It happened: do not do it by other means. Run it again in this process, which only writes it down; if this process ends first, tell it with resolveEffect.';
     case 'token-mismatch':
       return 'Nothing was released; look again and name the present token if that one is meant.';
     case 'already-free':

@@ -92,6 +92,8 @@ export interface EventFacts {
   };
   /** Whether an effect was applied cannot be told. */
   'effect.unknown': EffectFacts & { readonly message: string };
+  /** An effect was applied, and the journal could not be told: this process knows it, and nobody else. */
+  'effect.unrecorded': EffectFacts & { readonly message: string };
   /** A start-up recovery ended. */
   'recovery.finished': {
     readonly requeued: number;
@@ -152,6 +154,7 @@ export const EVENT_TYPES = Object.freeze({
   'effect.started': { severity: 'debug', counter: 'effectsStarted' },
   'effect.applied': { severity: 'info', counter: 'effectsApplied' },
   'effect.unknown': { severity: 'alert', counter: 'effectsUnknown' },
+  'effect.unrecorded': { severity: 'alert', counter: 'effectsUnrecorded' },
   'recovery.finished': { severity: 'info', counter: 'recoveries' },
   'store.failed': { severity: 'warning', counter: 'storeFailed' },
   'operator.acted': { severity: 'warning', counter: 'operatorActed' },

@@ -2,6 +2,7 @@ import type {
   AlreadyFree,
   EffectFailed,
   EffectUnknown,
+  EffectUnrecorded,
   Failure,
   HandlerFailed,
   IllegalTransition,
@@ -17,10 +18,13 @@ import type {
 import type { Finding } from './finding.js';
 import type { Holder } from './holder.js';
 import type { IdValue } from './id.js';
+import { jsonOf } from './json.js';
 import { shown } from './shown.js';
 import type { Judgement } from './verdict.js';
 
-const frozen = <F extends Failure>(failure: F): F => Object.freeze(failure);
+/** A failure as it is handed on. JSON has no bigint: without a `toJSON` a log line would be the next failure. */
+const frozen = <F extends Failure>(failure: F): F =>
+  Object.freeze(Object.defineProperty(failure, 'toJSON', { value: () => jsonOf(failure) }));
 
 /** How a message names a holder. */
 export function nameHolder({ actor, fencingToken, pid }: Holder): string {
@@ -112,6 +116,13 @@ export function effectUnknown(unknown: Omit<EffectUnknown, 'type' | 'message'>, 
   const { taskId, effect, key } = unknown;
   const message = `Whether ${shown(effect)} (${shown(key)}) of task ${shown(taskId)} was applied is not known: ${ended(why)}`;
   return frozen({ type: 'effect-unknown', message, ...unknown });
+}
+
+/** The effect was applied, and the journal could not be told; `value` is what `apply` gave. */
+export function effectUnrecorded<V>(applied: Omit<EffectUnrecorded<V>, 'type' | 'message'>): EffectUnrecorded<V> {
+  const { taskId, effect, key, cause } = applied;
+  const message = `${shown(effect)} (${shown(key)}) of task ${shown(taskId)} was applied, and could not be recorded: ${cause.message}`;
+  return frozen({ type: 'effect-unrecorded', message, ...applied });
 }
 
 /** The effect certainly did nothing. */

@@ -92,7 +92,29 @@ export interface EffectUnknown {
   readonly cause?: unknown;
 }
 
-/** The step threw `NotApplied`: it certainly did nothing, and may be tried again. */
+/**
+ * The step was applied, and the journal could not be told of it.
+ *
+ * This process knows that it happened and never does it again: the next `runEffect` here writes it down. Nobody else
+ * knows: elsewhere it is held as of unknown outcome, until `resolveEffect` says that it was applied.
+ */
+export interface EffectUnrecorded<V = unknown> {
+  readonly type: 'effect-unrecorded';
+  readonly message: string;
+  readonly taskId: IdValue;
+  readonly effect: string;
+  /** Which application of the effect it is. */
+  readonly key: string;
+  /** What `apply` returned, as JSON gives it back. `null` if it returned nothing, or no plain JSON. */
+  readonly value: V | null;
+  /** Why the journal could not be told. */
+  readonly cause: StoreFailure;
+}
+
+/**
+ * The step certainly did nothing, and may be tried again: it threw `NotApplied`, or was never called, since the signal
+ * of its lease had fired or since it would have waited for itself, inside its own `apply`.
+ */
 export interface EffectFailed {
   readonly type: 'effect-failed';
   readonly message: string;
@@ -139,7 +161,12 @@ export interface StoreFailure {
   readonly findings?: readonly Finding[];
 }
 
-/** Every failure there is, told apart by `type`. */
+/**
+ * Every failure there is, told apart by `type`: frozen plain objects.
+ *
+ * Given to `JSON.stringify`, a failure spells a bigint as its decimal digits and an error that it carries as its name,
+ * message and code.
+ */
 export type Failure =
   | LeaseBusy
   | NotGranting
@@ -151,6 +178,7 @@ export type Failure =
   | HandlerFailed
   | EffectUnknown
   | EffectFailed
+  | EffectUnrecorded
   | TokenMismatch
   | AlreadyFree
   | StoreFailure;

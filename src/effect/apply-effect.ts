@@ -1,8 +1,10 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { EffectRecord } from '../core/effect.js';
-import { effectFailed, effectUnknown, reasonOf, withValue } from '../core/fail.js';
-import type { LeaseLost, StoreFailure } from '../core/failure.js';
+import type { Json } from '../core/effect-result.js';
+import { effectFailed, effectUnknown, effectUnrecorded, reasonOf, withValue } from '../core/fail.js';
+import type { EffectUnrecorded, StoreFailure } from '../core/failure.js';
 import type { EndedCall } from '../runtime/effect-calls.js';
+import { answered } from '../sql/answered.js';
 import { execute } from '../sql/execute.js';
 import { type ApplyEnd, callApply } from './call-apply.js';
 import type { EffectFailure, EffectOutcome } from './effect-outcome.js';
@@ -50,18 +52,33 @@ async function finish(starting: Starting, end: Extract<ApplyEnd, { is: 'applied'
     const outcome = { status: 'applied', value, ...(unrecorded !== null && { unrecorded }) } as const;
     return { known: { is: 'written' }, answer: ok(Object.freeze(outcome)) };
   }
-  const message = written.isErr()
-    ? `It was applied, but the journal could not be told: ${written.error.message}`
-    : 'It was applied by an owner whom another has superseded, and who has started it too.';
+  if (written.isErr()) {
+    return { known: { is: 'applied', result: text }, answer: unrecordedIn(starting, value, written.error) };
+  }
+  const message = 'It was applied by an owner whom another has superseded, and who has started it too.';
   context.observer.tell('effect.unknown', { ...facts, message });
-  const failure: StoreFailure | LeaseLost = written.isErr()
-    ? written.error
-    : withValue(holding.lose('superseded'), value);
-  return { known: written.isErr() ? { is: 'applied', result: text } : { is: 'written' }, answer: err(failure) };
+  return { known: { is: 'written' }, answer: err(withValue(holding.lose('superseded'), value)) };
+}
+
+/** It was done, and the journal could not be told. */
+export function unrecordedIn(
+  { context, request, holding }: Starting,
+  value: Json,
+  cause: StoreFailure,
+): Result<never, EffectUnrecorded> {
+  const { taskId, effect, key } = request;
+  const failure = effectUnrecorded({ taskId, effect, key, value, cause });
+  const facts = effectFacts(request, holding.facts.fencingToken);
+  context.observer.tell('effect.unrecorded', { ...facts, message: failure.message });
+  return err(failure);
 }
 
 /** Writes the result under our claim; true unless somebody else has started the effect meanwhile. */
-export async function writeResult(
+export function writeResult(starting: Starting, result: string): PromiseLike<Result<boolean, StoreFailure>> {
+  return answered(starting.context.session, finishOrInsert(starting, result));
+}
+
+async function finishOrInsert(
   { context, effects, request, holding, claim }: Starting,
   result: string,
 ): Promise<Result<boolean, StoreFailure>> {

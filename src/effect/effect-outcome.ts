@@ -1,6 +1,13 @@
 import { type EffectRecord } from '../core/effect.js';
 import { type Json, readResult } from '../core/effect-result.js';
-import type { EffectFailed, EffectUnknown, LeaseLost, NotEnoughTime, StoreFailure } from '../core/failure.js';
+import type {
+  EffectFailed,
+  EffectUnknown,
+  EffectUnrecorded,
+  LeaseLost,
+  NotEnoughTime,
+  StoreFailure,
+} from '../core/failure.js';
 
 /** An effect that is applied. */
 export interface EffectOutcome<V extends Json | void = Json> {
@@ -15,8 +22,14 @@ export interface EffectOutcome<V extends Json | void = Json> {
   readonly unrecorded?: string;
 }
 
-/** Why an effect is not known to be applied. */
-export type EffectFailure<V = unknown> = LeaseLost<V> | NotEnoughTime | EffectUnknown | EffectFailed | StoreFailure;
+/** Why an effect is not known to be applied, or why its result is not kept. */
+export type EffectFailure<V = unknown> =
+  | LeaseLost<V>
+  | NotEnoughTime
+  | EffectUnknown
+  | EffectFailed
+  | EffectUnrecorded<V>
+  | StoreFailure;
 
 /** An effect that was applied before, with the result that was recorded then. */
 export function alreadyApplied(result: EffectRecord['result']): EffectOutcome {

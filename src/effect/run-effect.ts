@@ -20,8 +20,8 @@ import { runGuarded } from './run-guarded.js';
  * The lease is renewed; the start is written down in a statement that the lease fences; `apply` is called; its
  * result is written down under the start's own claim, so that a lease lost meanwhile does not lose a known
  * outcome. Applied before: the recorded result is answered and `apply` not called. Under way in this process:
- * its end is waited for and shared, so an `apply` must not run its own effect. With a probe and no start, the
- * probe is asked first. Started and not known to be applied: the probe decides, and without one, or where it
+ * its end is waited for and shared, for as long as the lease may be held; inside its own `apply` it fails at once.
+ * With a probe and no start, the probe is asked first. Started and not known to be applied: the probe decides, and without one, or where it
  * cannot tell, the effect is held.
  *
  * Under mode `off`, out of scope, it just calls `apply` and writes nothing down.
@@ -33,8 +33,9 @@ import { runGuarded } from './run-guarded.js';
  *
  * Fails with `lease-lost` (with the value, if it was applied although another owner had started it too),
  * `not-enough-time`, `effect-unknown` (alert; see `resolveEffect`), `effect-failed` (it certainly did nothing:
- * `apply` threw `NotApplied`, or the signal of the lease had fired before), or `store-failure`: run it again in
- * this process, which remembers what it could not write down. Throws `TypeError` without the option `effects`,
+ * `apply` threw `NotApplied`, the signal of the lease had fired before, or it is run inside its own `apply`),
+ * `effect-unrecorded` (alert: it was applied and could not be written down; the value is in it, and run again in this
+ * process it is only written down), or `store-failure` (nothing was applied by this call). Throws `TypeError` without the option `effects`,
  * on an ownership made by `using(trx)`, and for a lease granted although the store failed.
  *
  * @example

@@ -1,13 +1,16 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { Context } from '../context.js';
 import { decideEffect, type EffectRecord, stateOf } from '../core/effect.js';
-import { effectUnknown } from '../core/fail.js';
+import { readResult } from '../core/effect-result.js';
+import { effectFailed, effectUnknown } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
+import { shown } from '../core/shown.js';
 import { ensure } from '../evidence/ensure-lease.js';
 import { type EndedCall, effectCallsOf } from '../runtime/effect-calls.js';
 import type { Holding } from '../runtime/holding.js';
+import { TOO_LATE, within } from '../runtime/within.js';
 import type { EffectStatements } from '../sql/effect-statements.js';
-import { applyStarted, writeResult } from './apply-effect.js';
+import { applyStarted, unrecordedIn, writeResult } from './apply-effect.js';
 import { type Asked, askProbe } from './ask-probe.js';
 import { alreadyApplied, type EffectFailure, type EffectOutcome } from './effect-outcome.js';
 import type { CheckedEffect } from './effect-request.js';
@@ -50,7 +53,11 @@ export async function runGuarded(running: Running): Promise<Answer> {
 async function decide(running: Running, seen: EffectRecord | null): Promise<Answer | undefined> {
   const { context, request } = running;
   const calls = effectCallsOf(context.ports.identity);
-  const own = seen === null ? undefined : await calls.ended(seen.claim);
+  if (seen !== null && calls.waitsForItself(seen.claim)) return err(effectFailed(new TypeError(itself(request))));
+  const ended = seen === null ? undefined : calls.ended(seen.claim);
+  // Not for ever: what is waited for may hang, and this hold has an end of its own.
+  const own = ended && (await within(context.ports.clock, running.holding.holdLeftMs, ended));
+  if (own === TOO_LATE) return err(running.holding.lose('over-budget'));
   if (seen !== null && own !== undefined) {
     if (own.is === 'written') return own.failure && err(own.failure);
     if (own.is === 'applied') return tellLate({ ...running, claim: seen.claim }, own.result);
@@ -71,6 +78,10 @@ async function decide(running: Running, seen: EffectRecord | null): Promise<Answ
       return calls.run(claim, () => startAndApply({ ...running, claim }, seen));
     }
   }
+}
+
+function itself({ taskId, effect, key }: CheckedEffect): string {
+  return `${shown(effect)} (${shown(key)}) of task ${shown(taskId)} is run inside its own apply, and would wait for itself`;
 }
 
 /** Nobody can tell: it is left as it is, for a person to look at. */
@@ -107,7 +118,7 @@ async function converge(running: Running, seen: EffectRecord | null): Promise<An
 async function tellLate(starting: Starting, result: string): Promise<Answer | undefined> {
   const { context, request, holding, claim } = starting;
   const written = await writeResult(starting, result);
-  if (written.isErr()) return err(written.error);
+  if (written.isErr()) return unrecordedIn(starting, readResult(result), written.error);
   effectCallsOf(context.ports.identity).forget(claim);
   if (!written.value) return undefined;
   const facts = effectFacts(request, holding.facts.fencingToken);

@@ -171,6 +171,12 @@ export const COUNTINGS: { readonly [T in EventType]: Counting<T> } = {
     description: 'Effects of which nobody can tell whether they were applied.',
     attributes: ({ effect }) => ({ 'transition_ownership.effect.name': effect }),
   },
+  'effect.unrecorded': {
+    name: 'transition_ownership.effect.unrecorded',
+    unit: '{effect}',
+    description: 'Effects that were applied and that the journal could not be told of.',
+    attributes: ({ effect }) => ({ 'transition_ownership.effect.name': effect }),
+  },
   'recovery.finished': {
     name: 'transition_ownership.recovery.runs',
     unit: '{run}',

@@ -65,6 +65,7 @@ export class HoldSpans {
       case 'effect.applied':
         return this.#effectEnded(event, { 'transition_ownership.by': event.by });
       case 'effect.unknown':
+      case 'effect.unrecorded':
         return this.#effectEnded(event, {}, event.message);
       // Too many for a span, which keeps few events.
       case 'lease.renewed':
@@ -150,7 +151,11 @@ export class HoldSpans {
   }
 
   /** Ends the effect's own span; one that was told without a start of this hold's is an event of the hold. */
-  #effectEnded(event: About<'effect.applied' | 'effect.unknown'>, attributes: Attributes, error?: string): true {
+  #effectEnded(
+    event: About<'effect.applied' | 'effect.unknown' | 'effect.unrecorded'>,
+    attributes: Attributes,
+    error?: string,
+  ): true {
     const outcome = { ...attributes, 'transition_ownership.effect.outcome': event.type.replace('effect.', '') };
     const isOwn = this.#of(event)?.effects.end(event, outcome, error) ?? false;
     if (!isOwn) this.#holds.get(event.taskId)?.span.addEvent(event.type, { ...attributes, ...effectAttributes(event) });

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { EffectFailed, EffectUnknown } from '../core/failure.js';
 import type { ProcessIdentity } from '../core/process.js';
 
@@ -24,6 +25,8 @@ const WRITTEN: KnownStart = Object.freeze({ is: 'written' });
  */
 export class EffectCalls {
   readonly #starts = new Map<string, Promise<KnownStart>>();
+  /** The starts in whose `apply` the code that asks runs, the outermost first. */
+  readonly #inside = new AsyncLocalStorage<readonly string[]>();
 
   /** Runs a call whose start has this claim, entered before the call sends its first statement. */
   async run<T>(claim: string, call: () => Promise<EndedCall<T>>): Promise<T> {
@@ -36,7 +39,7 @@ export class EffectCalls {
     );
     let known = WRITTEN;
     try {
-      const ended = await call();
+      const ended = await this.#inside.run([...(this.#inside.getStore() ?? []), claim], call);
       known = ended.known;
       return ended.answer;
     } finally {
@@ -48,6 +51,11 @@ export class EffectCalls {
   /** Waits for a start of this process; `undefined` for one of which the journal knows as much. */
   ended(claim: string): Promise<KnownStart> | undefined {
     return this.#starts.get(claim);
+  }
+
+  /** True if the code that asks runs inside the `apply` of that start: waiting for its end would have none. */
+  waitsForItself(claim: string): boolean {
+    return this.#inside.getStore()?.includes(claim) ?? false;
   }
 
   /** Forgets a start: the journal was told. */

@@ -84,6 +84,11 @@ export class Holding {
     );
   }
 
+  /** Milliseconds until the hold passes its bound, and at least one. */
+  get holdLeftMs(): number {
+    return Math.max(1, Math.ceil(this.facts.maxHoldMs - elapsedMs(this.#clock, this.#acquired)));
+  }
+
   /** Milliseconds since the start of the last verified renewal. */
   unverifiedForMs(): number {
     return elapsedMs(this.#clock, this.#verified);

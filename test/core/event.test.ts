@@ -26,6 +26,7 @@ const severities: Readonly<Record<keyof typeof EVENT_TYPES, Severity>> = {
   'effect.started': 'debug',
   'effect.applied': 'info',
   'effect.unknown': 'alert',
+  'effect.unrecorded': 'alert',
   'recovery.finished': 'info',
   'store.failed': 'warning',
   'operator.acted': 'warning',

@@ -127,6 +127,17 @@ const failures: readonly (readonly [failure: Failure, message: string, advice: s
     'Look in the outside system, then tell what you saw with resolveEffect; it is not repeated on a guess.',
   ],
   [
+    fail.effectUnrecorded({
+      taskId: 7,
+      effect: 'merge_pr',
+      key: 'c0ffee',
+      value: { sha: 'f00' },
+      cause: fail.storeFailure({ kind: 'connection', retryable: true, outcome: 'not-applied', cause }),
+    }),
+    '"merge_pr" ("c0ffee") of task 7 was applied, and could not be recorded: The store failed (connection, nothing was applied): connect ECONNREFUSED.',
+    'It happened: do not do it by other means. Run it again in this process, which only writes it down; if this process ends first, tell it with resolveEffect.',
+  ],
+  [
     fail.effectFailed(cause),
     'The effect was not applied: connect ECONNREFUSED.',
     'It certainly did nothing and may be tried again; the cause is in `cause`.',
@@ -145,6 +156,7 @@ const types: Readonly<Record<Failure['type'], true>> = {
   'handler-failed': true,
   'effect-unknown': true,
   'effect-failed': true,
+  'effect-unrecorded': true,
   'token-mismatch': true,
   'already-free': true,
   'store-failure': true,
@@ -191,6 +203,41 @@ describe('toError', () => {
     expect(error.stack).toContain('failure.test');
   });
 });
+
+describe('a failure given to JSON.stringify', () => {
+  test.each(failures)('%o is plain JSON', (failure) => {
+    expect(JSON.parse(JSON.stringify(failure))).toMatchObject({ type: failure.type, message: failure.message });
+  });
+
+  test.each([
+    ['the id of a task', fail.taskNotFound(7n), { taskId: '7' }],
+    [
+      'the ids of a holder',
+      fail.tokenMismatch({ ...holder, taskId: 7n, runId: 2n ** 60n }, 11),
+      { holder: { taskId: '7', runId: '1152921504606846976' } },
+    ],
+    [
+      'what a handler returned',
+      fail.withValue(fail.leaseLost({ taskId: 7n, fencingToken: 1, reason: 'gone' }), [8n]),
+      { taskId: '7', value: ['8'] },
+    ],
+    [
+      'an error, and one within a failure',
+      fail.handlerFailed(fail.handlerFailed(Object.assign(new Error('down'), { code: 'E', id: 8n }))),
+      { cause: { cause: { name: 'Error', message: 'down', code: 'E' } } },
+    ],
+    ['what contains itself', fail.handlerFailed(circular()), { cause: 'something that JSON cannot carry' }],
+  ])('spells %s', (_, failure, spelled) => {
+    expect(JSON.parse(JSON.stringify({ failure }))).toMatchObject({ failure: spelled });
+    expect(Object.keys(failure)).not.toContain('toJSON');
+  });
+});
+
+function circular(): object {
+  const one: { self?: object } = {};
+  one.self = one;
+  return one;
+}
 
 test('a loss that carries what the handler returned keeps everything else', () => {
   const lost = fail.leaseLost({ taskId: 7, fencingToken: 12, reason: 'superseded', holder });

@@ -97,6 +97,41 @@ export const together: Proofs = {
     expect(outside.applied).toEqual([]);
   },
 
+  'an effect that is run inside its own apply fails at once, instead of waiting for itself': async (rig) => {
+    const a = rig.start('a');
+    const { own, lease, outside } = await begin(a);
+    const inner: unknown[] = [];
+    const again = outside.merging({
+      apply: async (input) => {
+        inner.push(await err(runEffect(own, lease, again)));
+        await ok(runEffect(own, lease, { effect: 'tag', key: 'c0ffee', apply: inTag }));
+        return outside.merge(input);
+      },
+    });
+    const inTag = async (): Promise<void> => {
+      inner.push(await err(runEffect(own, lease, again)));
+    };
+    expect(await ok(runEffect(own, lease, again))).toMatchObject({ status: 'applied', value: { sha: 'merged-1' } });
+    expect(inner).toMatchObject([{ type: 'effect-failed' }, { type: 'effect-failed' }]);
+    expect(String((inner[0] as { cause: unknown }).cause)).toContain('is run inside its own apply');
+    expect(outside.applied).toHaveLength(1);
+    expect(await ok(runEffect(own, lease, again))).toMatchObject({ status: 'already-applied' });
+  },
+
+  'a call that hangs is waited for until the hold of who waits is over, and no longer': async (rig) => {
+    const a = rig.start('a');
+    const { own, lease, outside } = await begin(a, { lease: { maxHoldMs: 60_000 } });
+    const slow = slowly(outside);
+    const first = runEffect(own, lease, slow.merging);
+    await slow.begun;
+    const second = runEffect(own, lease, outside.merging());
+    await settled();
+    await rig.time.advance(60_001);
+    expect(await err(second)).toMatchObject({ type: 'lease-lost', reason: 'over-budget' });
+    slow.finish();
+    expect(await ok(first)).toMatchObject({ status: 'applied' });
+  },
+
   'two processes: the one without the lease cannot start the effect that the other has under way': async (rig) => {
     const [a, b] = [rig.start('a'), rig.start('b')];
     const first = await begin(a);

@@ -1,4 +1,4 @@
-import { NotApplied, resolveEffect, runEffect } from 'transition-ownership';
+import { describeFailure, NotApplied, resolveEffect, runEffect, snapshot } from 'transition-ownership';
 import { expect } from 'vitest';
 import { err, ok, type Proofs } from '../rig/proofs.js';
 import { begin, FINISH, journal, READ, RENEW, START, STRIKE, TAKE_OVER, takeFromDead } from './outside.js';
@@ -119,7 +119,11 @@ export const trouble: Proofs = {
     const a = rig.start('a');
     const { own, lease, outside } = await begin(a);
     a.wire.fault(FINISH, 'strange');
-    expect(await err(runEffect(own, lease, outside.merging()))).toMatchObject({ type: 'store-failure' });
+    expect(await err(runEffect(own, lease, outside.merging()))).toMatchObject({
+      type: 'effect-unrecorded',
+      value: { sha: 'merged-1' },
+      cause: { type: 'store-failure', outcome: 'unknown' },
+    });
     expect(a.told('effect.applied')).toEqual([]);
     expect(journal(rig)).toMatchObject([{ state: 'started' }]);
   },
@@ -131,11 +135,25 @@ export const trouble: Proofs = {
     const { own, lease, outside } = await begin(a);
     a.wire.fault(FINISH, 'refused');
     for (let times = 1; times <= 2; times += 1) {
-      expect(await err(runEffect(own, lease, outside.merging()))).toMatchObject({ type: 'store-failure' });
+      const failed = await err(runEffect(own, lease, outside.merging()));
+      expect(failed).toMatchObject({
+        type: 'effect-unrecorded',
+        taskId: 1,
+        effect: 'merge_pr',
+        key: 'c0ffee',
+        value: { sha: 'merged-1' },
+        cause: { type: 'store-failure', kind: 'connection', outcome: 'not-applied' },
+      });
+      expect(describeFailure(failed)).toContain('was applied, and could not be recorded');
+      expect(describeFailure(failed)).toContain('Run it again in this process');
       expect(journal(rig)).toMatchObject([{ state: 'started', result: null }]);
     }
-    expect(a.told('effect.unknown')).toMatchObject([{ severity: 'alert' }]);
-    expect(a.told('effect.unknown')[0]?.message).toContain('It was applied, but the journal could not be told');
+    expect(a.told('effect.unknown')).toEqual([]);
+    expect(a.told('effect.unrecorded')).toMatchObject([
+      { severity: 'alert', taskId: 1, effect: 'merge_pr', fencingToken: lease.fencingToken },
+      { severity: 'alert' },
+    ]);
+    expect((await ok(snapshot(own))).counters).toMatchObject({ effectsUnrecorded: 2, effectsUnknown: 0 });
     const word = { taskId: 1, effect: 'merge_pr', key: 'c0ffee', by: 'ada', reason: 'not seen' } as const;
     expect(await ok(resolveEffect(own, { ...word, outcome: 'not-applied' }))).toBe('under-way');
     a.wire.mend();
@@ -148,6 +166,17 @@ export const trouble: Proofs = {
     expect(journal(rig)).toMatchObject([{ state: 'applied', result: '{"sha":"merged-1"}' }]);
     expect(a.told('effect.applied')).toMatchObject([{ by: 'apply' }]);
     expect(await ok(runEffect(own, lease, outside.merging()))).toMatchObject({ status: 'already-applied' });
+  },
+
+  'a result that was written in a row that nobody can read is not lost': async (rig) => {
+    const a = rig.start('a');
+    const { own, lease, outside } = await begin(a);
+    a.wire.meanwhile(FINISH, async (run) => {
+      rig.run(`update transition_effect set started_ms = 'never'`);
+      await run();
+    });
+    const failed = await err(runEffect(own, lease, outside.merging()));
+    expect(failed).toMatchObject({ type: 'effect-unrecorded', value: { sha: 'merged-1' }, cause: { kind: 'schema' } });
   },
 
   'what this process could not write is not written over the start of another': async (rig) => {

@@ -37,6 +37,9 @@ export async function everything(yard: Yard, worker: Worker, onEvent: Listener):
   await ok(runEffect(own, lease, { effect: 'merge_pr', key: 'c0ffee', apply: () => ({ merged: true }) }));
   const hangUp = () => Promise.reject(new Error('hang up'));
   await failure(runEffect(own, lease, { effect: 'deploy', key: 'c0ffee', apply: hangUp }));
+  worker.wire.fault(/^update .transition_effect. set .state. = 'applied'/, 'refused');
+  await failure(runEffect(own, lease, { effect: 'tag', key: 'c0ffee', apply: () => {} }));
+  worker.wire.mend();
   await ok(updateStageCas(own, { taskId: 1, expected: 'deploy', next: 'done', lease }));
   await failure(updateStageCas(own, { taskId: 1, expected: 'deploy', next: 'done', lease }));
   await ok(releaseLease(own, lease));

@@ -33,7 +33,7 @@ describe('runEffect', () => {
     });
     void ran.mapErr((failure) => {
       expectTypeOf(failure.type).toEqualTypeOf<
-        'lease-lost' | 'not-enough-time' | 'effect-unknown' | 'effect-failed' | 'store-failure'
+        'lease-lost' | 'not-enough-time' | 'effect-unknown' | 'effect-failed' | 'effect-unrecorded' | 'store-failure'
       >();
       if (failure.type === 'effect-unknown') expectTypeOf(failure).toEqualTypeOf<EffectUnknown>();
     });

@@ -28,6 +28,9 @@ function handled(failure: Failure): string {
       return failure.message;
     case 'effect-unknown':
       return failure.effect;
+    case 'effect-unrecorded':
+      expectTypeOf(failure.cause).toEqualTypeOf<StoreFailure>();
+      return failure.key;
     case 'token-mismatch':
       return failure.holder.claim;
     case 'already-free':

@@ -1,0 +1,48 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { EffectCalls } from '../../src/runtime/effect-calls.js';
+import { Holding } from '../../src/runtime/holding.js';
+import { together } from '../effect/together.js';
+import { trouble } from '../effect/trouble.js';
+import { settled } from '../rig/time.js';
+import { by, type Control, isKept } from './control.js';
+
+/** For each guard that is code of one place, the promise that is not kept where that place says something else. */
+const guards: readonly (readonly [guard: string, remove: () => unknown, control: Control])[] = [
+  [
+    'the look whether a call would wait for itself',
+    () => vi.spyOn(EffectCalls.prototype, 'waitsForItself').mockReturnValue(false),
+    by(together, 'an effect that is run inside its own apply fails at once, instead of waiting for itself'),
+  ],
+  [
+    'the bound of the wait for a call that hangs',
+    () => vi.spyOn(Holding.prototype, 'holdLeftMs', 'get').mockReturnValue(1e9),
+    by(together, 'a call that hangs is waited for until the hold of who waits is over, and no longer'),
+  ],
+  [
+    'what this process knows of its own starts',
+    () => vi.spyOn(EffectCalls.prototype, 'ended').mockReturnValue(undefined),
+    by(trouble, 'a result that could not be written is told as an alert, and this process writes it at the next call'),
+  ],
+];
+
+/** A promise that is still not kept when all that can go on has gone on is none. */
+const TURNS = 200;
+
+async function isKeptSoon(control: Control): Promise<boolean> {
+  let kept: boolean | undefined;
+  void isKept(control, {}).then((told) => {
+    kept = told;
+  });
+  for (let turn = 0; kept === undefined && turn < TURNS; turn += 1) await settled();
+  return kept ?? false;
+}
+
+describe('code that is taken away is missed', () => {
+  afterEach(() => void vi.restoreAllMocks());
+
+  test.each(guards)('%s', async (_, remove, control) => {
+    expect(await isKeptSoon(control)).toBe(true);
+    remove();
+    expect(await isKeptSoon(control)).toBe(false);
+  });
+});
