@@ -29,6 +29,7 @@ export type {
   Failure,
   HandlerFailed,
   IllegalTransition,
+  InvalidId,
   LeaseBusy,
   LeaseLost,
   LostRace,
@@ -103,6 +104,7 @@ export { type FindImpossibleOptions, findImpossibleQueued } from './job/find-imp
 export type { FoundJob, ImpossibleQueued } from './job/found-job.js';
 export { createJobReaper, type JobOutcome, type JobReaper, type TickReport } from './job/job-reaper.js';
 export type { CheckedJobs, JobColumnsIn, JobShapeOf, JobStatuses, JobsIn, JobsOption } from './job/jobs-option.js';
+export { parseJobId } from './job/parse-job-id.js';
 export type { DeadJob, ReapDecision, ReaperOptions, RunningJob } from './job/reaper-options.js';
 export {
   type RequeueOwners,
@@ -124,6 +126,7 @@ export { type Defer, type Inspection, inspectLease, shouldDefer } from './lease/
 export type { LeaseOf } from './lease/lease-of.js';
 export type { Actor, LeaseRequest } from './lease/lease-request.js';
 export { ownedBy } from './lease/owned-by.js';
+export { parseTaskId } from './lease/parse-task-id.js';
 export {
   type Reclaimed,
   type ReclaimOptions,

@@ -6,6 +6,7 @@ import {
   type ShapeWithJobs,
   type TransitionOwnership,
 } from 'transition-ownership';
+import { given, object, oneOf, optional, type RulesOf, requestOf } from '../core/request.js';
 import type { Order } from './arguments.js';
 import type { Database } from './database.js';
 import { Failed } from './failed.js';
@@ -29,12 +30,18 @@ export interface Mapping {
 /** `singleProcess` is not among them: to it every process but the operator's would be dead. */
 const LIVENESSES = { 'process-and-heartbeat': processAndHeartbeat, 'heartbeat-only': heartbeatOnly };
 
-/** What the option of each name may hold; of `jobs` the library itself says so. */
-const NAMES: Readonly<Record<string, readonly string[] | undefined>> = {
-  tasks: ['table', 'id', 'stage', 'updatedAt', 'transitions'],
-  lease: ['table', 'schema', 'taskIdType', 'runIdType', 'ttlMs', 'renewEveryMs', 'maxHoldMs'],
-  effects: ['table', 'schema'],
-};
+/** What a file may say. What is in its parts, the library itself looks at. */
+const check = requestOf(
+  {
+    tasks: given,
+    jobs: given,
+    lease: given,
+    effects: optional(object({ table: given, schema: given })),
+    timeFormat: given,
+    liveness: oneOf('process-and-heartbeat', 'heartbeat-only'),
+  } satisfies RulesOf<Mapping>,
+  'the file',
+);
 
 const DEFAULTS = {
   tasks: { table: 'tasks', id: 'id', stage: 'stage' },
@@ -61,15 +68,10 @@ const USUAL = {
 export function readMapping({ config, thisHost }: Order): Mapping {
   if (config === undefined) return { ...DEFAULTS, ...USUAL, jobs: { ...USUAL.jobs, singleHost: thisHost } };
   const { jobs, ...mapping }: Mapping = { ...DEFAULTS, ...parsed(config) };
-  const said = Object.keys(mapping).find((name) => !OPTIONS.includes(name));
-  if (said !== undefined) throw new Failed(`${config}: there is no option ${JSON.stringify(said)}.`);
-  if (!Object.hasOwn(LIVENESSES, mapping.liveness)) {
-    throw new Failed(`${config}: liveness must be one of ${Object.keys(LIVENESSES).join(', ')}.`);
-  }
-  for (const [option, names] of Object.entries(NAMES)) {
-    const given: unknown = Reflect.get(mapping, option);
-    const unknown = Object.keys(Object(given) as object).find((name) => names?.includes(name) === false);
-    if (unknown !== undefined) throw new Failed(`${config}: ${option} has no option ${JSON.stringify(unknown)}.`);
+  try {
+    check({ jobs, ...mapping });
+  } catch (error) {
+    throw refused(config, error);
   }
   // `singleHost` was said of the host of the application; of this one only the operator can say it.
   return isObject(jobs)
@@ -77,7 +79,11 @@ export function readMapping({ config, thisHost }: Order): Mapping {
     : { ...mapping, ...(jobs !== undefined && { jobs }) };
 }
 
-const OPTIONS = ['tasks', 'jobs', 'lease', 'effects', 'timeFormat', 'liveness'];
+/** What the library says of a file, as one sentence. */
+function refused(config: string | undefined, error: unknown): Failed {
+  const message = error instanceof Error ? error.message : String(error);
+  return new Failed(`${String(config)}: ${message}${message.endsWith('?') ? '' : '.'}`);
+}
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
@@ -113,6 +119,6 @@ export function ownershipOver(
     // What the compiler cannot know here, the library checks.
     return (createTransitionOwnership as unknown as (options: object) => Ownership)(options);
   } catch (error) {
-    throw new Failed(`${String(config)}: ${error instanceof Error ? error.message : String(error)}.`);
+    throw refused(config, error);
   }
 }

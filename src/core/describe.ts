@@ -52,6 +52,8 @@ function advice(failure: Failure): string {
       return 'Nothing was released; look again and name the present token if that one is meant.';
     case 'already-free':
       return 'There is nothing to release.';
+    case 'invalid-id':
+      return 'Nothing was looked up; refuse the request of whoever sent it.';
     case 'store-failure':
       if (failure.kind === 'schema') return WRONG_SCHEMA;
       return failure.retryable

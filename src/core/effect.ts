@@ -1,7 +1,7 @@
 import { checkOneOf } from './check.js';
 import type { IdValue } from './id.js';
 import { invariant } from './invariant.js';
-import { shown } from './shown.js';
+import { list, oneOf } from './request.js';
 
 /** What is known of an effect: never started as far as the journal knows, started with its end unknown, or applied. */
 export type EffectState = 'never-started' | 'started' | 'applied';
@@ -68,12 +68,14 @@ export function decideEffect(state: EffectState, evidence: EffectEvidence): Effe
   return state === 'applied' ? 'converge' : DECISIONS[state][evidence];
 }
 
+const checkDecisions = list(oneOf<EffectDecision>('converge', 'redrive', 'hold'))('decisions');
+
 /**
  * Decides about a transition from the decisions about its effects: one that is held holds it, else one that
  * must be done drives it again, else all are done; a transition without effects was never started.
  */
 export function decideTransition(decisions: readonly EffectDecision[]): EffectDecision {
-  if (!Array.isArray(decisions)) throw new TypeError(`decisions must be an array, got ${shown(decisions)}`);
+  checkDecisions(decisions);
   if (decisions.includes('hold')) return 'hold';
   return decisions.length === 0 || decisions.includes('redrive') ? 'redrive' : 'converge';
 }

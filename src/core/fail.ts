@@ -6,6 +6,7 @@ import type {
   Failure,
   HandlerFailed,
   IllegalTransition,
+  InvalidId,
   LeaseBusy,
   LeaseLost,
   LostRace,
@@ -52,6 +53,11 @@ const NOT_GRANTING: Record<NotGranting['because'], string> = {
 /** No lease is granted at all. */
 export function notGranting(because: NotGranting['because']): NotGranting {
   return frozen({ type: 'not-granting', message: NOT_GRANTING[because], because });
+}
+
+/** Another's text or number is no id. */
+export function invalidId(message: string): InvalidId {
+  return frozen({ type: 'invalid-id', message });
 }
 
 const LOST: Record<LeaseLost['reason'], string> = {

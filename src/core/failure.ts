@@ -135,6 +135,12 @@ export interface AlreadyFree {
   readonly message: string;
 }
 
+/** What came from outside is no id of the declared type; nothing was looked up. */
+export interface InvalidId {
+  readonly type: 'invalid-id';
+  readonly message: string;
+}
+
 /** The kinds of trouble a store can have; `unsuitable` is refused by what was found of the session or of a table. */
 export type StoreFailureKind =
   | 'busy'
@@ -181,4 +187,5 @@ export type Failure =
   | EffectUnrecorded
   | TokenMismatch
   | AlreadyFree
+  | InvalidId
   | StoreFailure;

@@ -1,5 +1,5 @@
-import { checkObject } from './check.js';
 import type { JobProcess } from './job-process.js';
+import { nullable, number, oneOf, type RulesOf, requestOf } from './request.js';
 
 /** The bounds of a reaper. */
 export interface ReapLimits {
@@ -43,6 +43,23 @@ export type RunningAssessment =
   | { readonly state: 'suspected'; readonly tier: null; readonly reason: 'too-few-ticks' | 'within-grace' }
   | { readonly state: 'reap'; readonly tier: 1; readonly reason: 'process-gone' };
 
+const checkEvidence = requestOf(
+  {
+    pid: nullable(number),
+    process: oneOf('alive', 'dead', 'unknown'),
+    deadTicks: number,
+    deadForMs: number,
+    runningForMs: number,
+    lease: oneOf('none', 'live', 'unknown', 'dead', 'unreadable'),
+  } satisfies RulesOf<RunningEvidence>,
+  'evidence',
+);
+
+const checkLimits = requestOf(
+  { deadTicks: number, finalizeGraceMs: number, maxRunningMs: number } satisfies RulesOf<ReapLimits>,
+  'limits',
+);
+
 /**
  * Decides what becomes of a running job: pure, one truth table, and the reaper's only judge.
  *
@@ -67,15 +84,14 @@ export type RunningAssessment =
  * ```
  */
 export function assessRunningJob(evidence: RunningEvidence, limits: ReapLimits): RunningAssessment {
-  checkObject('evidence', evidence);
-  checkObject('limits', limits);
-  const { pid, process, deadTicks, deadForMs, runningForMs, lease } = evidence;
-  if (runningForMs > limits.maxRunningMs) return { state: 'reap', tier: 3, reason: 'running-too-long' };
+  const { pid, process, deadTicks, deadForMs, runningForMs, lease } = checkEvidence(evidence);
+  const { maxRunningMs, deadTicks: demandedTicks, finalizeGraceMs } = checkLimits(limits);
+  if (runningForMs > maxRunningMs) return { state: 'reap', tier: 3, reason: 'running-too-long' };
   if (pid === null) return { state: 'starting', tier: null, reason: 'no-pid' };
   if (process === 'alive') return { state: 'alive', tier: null, reason: 'process-alive' };
   if (process === 'unknown') return { state: 'alive', tier: null, reason: 'no-evidence' };
   if (lease !== 'none' && lease !== 'dead') return { state: 'deferred', tier: 2, reason: `lease-${lease}` };
-  if (deadTicks < limits.deadTicks) return { state: 'suspected', tier: null, reason: 'too-few-ticks' };
-  if (deadForMs < limits.finalizeGraceMs) return { state: 'suspected', tier: null, reason: 'within-grace' };
+  if (deadTicks < demandedTicks) return { state: 'suspected', tier: null, reason: 'too-few-ticks' };
+  if (deadForMs < finalizeGraceMs) return { state: 'suspected', tier: null, reason: 'within-grace' };
   return { state: 'reap', tier: 1, reason: 'process-gone' };
 }

@@ -148,25 +148,28 @@ export function requestOf<R extends Rules>(rules: R, name = 'request'): Check<Ch
 }
 
 function bind<R extends Rules>(name: string, prefix: string, rules: R): Check<Checked<R>> {
-  const checks = new Map(Object.entries(rules).map(([part, rule]) => [part, rule(`${prefix}${part}`)]));
+  const checks = Object.entries(rules).map(([part, rule]) => ({ part, check: rule(`${prefix}${part}`) }));
+  const known = new Set(Object.keys(rules));
+  // Copied as a whole first: objects that get their parts one by one are slow, and requests are checked at every call.
+  const empty: Readonly<Record<string, unknown>> = { ...rules };
   return (value, ids) => {
     checkObject(name, value);
-    checkNames(name, value, checks);
-    const parts: Record<string, unknown> = {};
-    for (const [part, check] of checks) parts[part] = check(Reflect.get(value, part), ids);
+    checkNames(name, value, known);
+    const parts: Record<string, unknown> = { ...empty };
+    for (const { part, check } of checks) parts[part] = check((value as typeof empty)[part], ids);
     return parts as Checked<R>;
   };
 }
 
 /** Refuses names that say nothing here. Own ones: what a class has for all its objects is no request. */
-function checkNames(name: string, value: object, known: ReadonlyMap<string, unknown>): void {
+function checkNames(name: string, value: object, known: ReadonlySet<string>): void {
   for (const part in value) if (!known.has(part) && Object.hasOwn(value, part)) throw hasNo(name, part, known);
   for (const part of Object.getOwnPropertySymbols(value)) {
     if (Object.prototype.propertyIsEnumerable.call(value, part)) throw hasNo(name, part, known);
   }
 }
 
-function hasNo(name: string, part: string | symbol, known: ReadonlyMap<string, unknown>): TypeError {
-  const meant = typeof part === 'string' ? nearest(part, [...known.keys()]) : undefined;
+function hasNo(name: string, part: string | symbol, known: ReadonlySet<string>): TypeError {
+  const meant = typeof part === 'string' ? nearest(part, [...known]) : undefined;
   return new TypeError(`${name} has no option ${shown(part)}${meant ? `; did you mean ${shown(meant)}?` : ''}`);
 }

@@ -102,9 +102,9 @@ export function checkEffect(context: Context, lease: Lease, request: unknown): C
   }
   if (secret.guarded) journalOf(context, 'runEffect');
   const grantedMs = lease.expiresAtMs - lease.acquiredAtMs;
-  const { needsMs = Math.floor(grantedMs / 3), ...effect } = check(request);
+  const { effect, key, probe, apply, needsMs = Math.floor(grantedMs / 3) } = check(request);
   checkDuration('needsMs', needsMs, 0, grantedMs);
-  return { ...effect, lease, taskId: lease.taskId, needsMs };
+  return { lease, taskId: lease.taskId, effect, key, probe, apply, needsMs };
 }
 
 /** The journal of an ownership; throws `TypeError` for one that keeps none. */

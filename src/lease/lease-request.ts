@@ -73,12 +73,11 @@ const check = requestOf({
 
 /** Refuses a request of the wrong shape, before any statement. */
 export function checkLeaseRequest({ settings }: Context, request: unknown): CheckedRequest {
-  const { ttlMs, maxHoldMs, ifStoreFails, ...asked } = check(request, settings);
-  if (ttlMs !== undefined) checkRenewals(ttlMs, settings.timing.renewEveryMs);
-  return {
-    ...asked,
-    ttlMs: ttlMs ?? settings.timing.ttlMs,
-    maxHoldMs: maxHoldMs ?? settings.timing.maxHoldMs,
-    proceedUnguarded: ifStoreFails === 'proceed-unguarded',
-  };
+  const { timing } = settings;
+  const checked = check(request, settings);
+  const { taskId, actor, stage, runId, context, signal } = checked;
+  const { ttlMs = timing.ttlMs, maxHoldMs = timing.maxHoldMs } = checked;
+  checkRenewals(ttlMs, timing.renewEveryMs);
+  const proceedUnguarded = checked.ifStoreFails === 'proceed-unguarded';
+  return { taskId, actor, stage, runId, context, ttlMs, maxHoldMs, signal, proceedUnguarded };
 }

@@ -1,4 +1,7 @@
 import { type Attributes, type Meter, metrics, type Tracer, trace } from '@opentelemetry/api';
+import { checkObject } from '../core/check.js';
+import { by, callable, optional, type Rule, type RulesOf, requestOf } from '../core/request.js';
+import { shown } from '../core/shown.js';
 import type { Listener, OwnershipEvent, TransitionOwnership } from '../index.js';
 import { eventCounters } from './event-counters.js';
 import { HoldSpans } from './hold-spans.js';
@@ -16,6 +19,26 @@ export interface OpenTelemetryOptions {
   /** Gets every event as well, as `onEvent` of the ownership would. */
   readonly onEvent?: Listener;
 }
+
+/** What another package made: an object of any class that can do this much. */
+function made<T extends object>(what: string, part: keyof T): Rule<T> {
+  return (name) => (value) => {
+    if (typeof (value as Partial<T> | null)?.[part] !== 'function') {
+      throw new TypeError(`${name} must be ${what} of OpenTelemetry, got ${shown(value)}`);
+    }
+    return value as T;
+  };
+}
+
+const check = requestOf(
+  {
+    meter: optional(made<Meter>('a Meter', 'createCounter')),
+    tracer: optional(made<Tracer>('a Tracer', 'startSpan')),
+    attributes: optional(by((name, value): asserts value is Attributes => checkObject(name, value))),
+    onEvent: optional(callable as Rule<Listener>),
+  } satisfies RulesOf<OpenTelemetryOptions>,
+  'options',
+);
 
 /** The metrics and spans of one ownership. */
 export interface OpenTelemetry {
@@ -63,11 +86,7 @@ const BOUNDARIES = [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 600, 1_8
  * ```
  */
 export function openTelemetry(options: OpenTelemetryOptions = {}): OpenTelemetry {
-  if (typeof options !== 'object' || options === null) throw new TypeError('options must be an object');
-  const { meter = metrics.getMeter(SCOPE), tracer = trace.getTracer(SCOPE), attributes = {}, onEvent } = options;
-  if (typeof meter?.createCounter !== 'function') throw new TypeError('meter must be a Meter of OpenTelemetry');
-  if (typeof tracer?.startSpan !== 'function') throw new TypeError('tracer must be a Tracer of OpenTelemetry');
-  if (onEvent !== undefined && typeof onEvent !== 'function') throw new TypeError('onEvent must be a function');
+  const { meter = metrics.getMeter(SCOPE), tracer = trace.getTracer(SCOPE), attributes = {}, onEvent } = check(options);
 
   const count = eventCounters(meter, attributes);
   const duration = meter.createHistogram('transition_ownership.lease.hold.duration', {

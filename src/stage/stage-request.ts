@@ -54,10 +54,10 @@ const check = requestOf({
 
 /** Refuses a stage write of the wrong shape, before any statement: a missing `expected` is never "no condition". */
 export function checkStageWrite(context: Context, request: unknown): CheckedStageWrite {
-  const { lease: fencing, set: columns, ...write } = check(request, context.settings);
-  const { taskId, release, evenIfHeld } = write;
-  const lease = fencing as Lease | undefined;
-  const set = checkSet(context, columns === undefined ? {} : columns);
+  const checked = check(request, context.settings);
+  const { taskId, expected, next, release, evenIfHeld, context: asked } = checked;
+  const lease = checked.lease as Lease | undefined;
+  const set = checkSet(context, checked.set === undefined ? {} : checked.set);
   if (lease !== undefined) {
     secretOf(lease, context.root);
     if (lease.taskId !== taskId) {
@@ -65,7 +65,7 @@ export function checkStageWrite(context: Context, request: unknown): CheckedStag
     }
     if (evenIfHeld) throw new TypeError('evenIfHeld is for writes without a lease');
   } else if (release) throw new TypeError('release needs the lease to be given back');
-  return { ...write, lease, set };
+  return { taskId, expected, next, lease, set, release, evenIfHeld, context: asked };
 }
 
 function checkSet({ settings }: Context, given: unknown): ExtraColumns {

@@ -56,11 +56,11 @@ class HeldHandle extends LeaseHandle implements Held {
       return answered(context.session, ensure(context, lease, ms));
     };
     this.updateStage = (next, write = {}) => {
-      const { expected = lease.stage, ...rest } = checkWrite(write);
+      const { expected = lease.stage, set, release } = checkWrite(write);
       if (expected === undefined) {
         throw new TypeError(`expected is missing: the lease on task ${shown(lease.taskId)} named no stage`);
       }
-      const request = { ...rest, taskId: lease.taskId, expected, next, lease };
+      const request = { taskId: lease.taskId, expected, next, lease, set, release };
       return answered(context.session, writeStage(context, checkStageWrite(context, request)));
     };
     this.runEffect = <V extends Json | void>(request: EffectRequest<Shape, V>) =>

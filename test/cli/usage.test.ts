@@ -154,9 +154,12 @@ describe('a configuration', () => {
 
   test.each([
     [[], 'must hold a JSON object.'],
-    [{ taks: {} }, 'there is no option "taks".'],
-    [{ lease: { tabel: 'leases' } }, 'lease has no option "tabel".'],
-    [{ liveness: 'single-process' }, 'liveness must be one of process-and-heartbeat, heartbeat-only.'],
+    [{ taks: {} }, 'the file has no option "taks"; did you mean "tasks"?'],
+    [{ lease: { tabel: 'leases' } }, 'lease has no option "tabel"; did you mean "table"?'],
+    [
+      { liveness: 'single-process' },
+      'liveness must be "process-and-heartbeat" or "heartbeat-only", got "single-process".',
+    ],
     [{ lease: { ttlMs: 100 } }, 'ttlMs must be a whole number of milliseconds from 150 to 31536000000, got 100.'],
     [{ tasks: { table: 'tasks', id: 'id' } }, 'tasks.stage must be a string, got undefined.'],
     [{ jobs: { ...mapping.jobs, stage: 'stage' } }, 'jobs has no option "stage".'],

@@ -120,6 +120,11 @@ const failures: readonly (readonly [failure: Failure, message: string, advice: s
     'Token 11 does not hold the task: monitor (token 12, pid 4711) does.',
     'Nothing was released; look again and name the present token if that one is meant.',
   ],
+  [
+    fail.invalidId('taskId must be a safe integer, got null.'),
+    'taskId must be a safe integer, got null.',
+    'Nothing was looked up; refuse the request of whoever sent it.',
+  ],
   [fail.alreadyFree(7), 'Task 7 is held by nobody.', 'There is nothing to release.'],
   [
     fail.effectUnknown({ taskId: 7, effect: 'merge_pr', key: 'c0ffee', since: 1 }, 'nobody can be asked'),
@@ -159,6 +164,7 @@ const types: Readonly<Record<Failure['type'], true>> = {
   'effect-unrecorded': true,
   'token-mismatch': true,
   'already-free': true,
+  'invalid-id': true,
   'store-failure': true,
 };
 

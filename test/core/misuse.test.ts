@@ -61,11 +61,11 @@ describe('a pure function refuses in one sentence', () => {
     ],
     ['assessRunningJob nothing', untyped(assessRunningJob), [], TypeError, 'evidence must be an object, got undefined'],
     [
-      'assessRunningJob without limits',
+      'assessRunningJob without a process',
       untyped(assessRunningJob),
-      [{}],
-      TypeError,
-      'limits must be an object, got undefined',
+      [{ pid: 7 }],
+      RangeError,
+      'process must be one of "alive", "dead", "unknown", got undefined',
     ],
     [
       'decideEffect a state that there is not',
@@ -88,7 +88,8 @@ describe('a pure function refuses in one sentence', () => {
     expect(untyped(describeFailure)(free)).toContain('held by nobody');
     expect(untyped(toError)({ type: 'mine', message: 'No.' })).toMatchObject({ name: 'mine', message: 'No.' });
     expect(() => judge({} as never, {} as never, processAndHeartbeat())).not.toThrow();
-    expect(() => assessRunningJob({} as never, limits)).not.toThrow();
+    const evidence = { pid: 7, process: 'alive', deadTicks: 0, deadForMs: 0, runningForMs: 0, lease: 'none' } as const;
+    expect(() => assessRunningJob(evidence, limits)).not.toThrow();
   });
 });
 

@@ -107,10 +107,10 @@ describe('openTelemetry', () => {
 
   test('throws for options of the wrong shape, and what the meter throws, when it is made', () => {
     const make = (options: unknown) => () => openTelemetry(options as object);
-    expect(make(null)).toThrow(new TypeError('options must be an object'));
-    expect(make({ meter: {} })).toThrow(new TypeError('meter must be a Meter of OpenTelemetry'));
-    expect(make({ tracer: 7 })).toThrow(new TypeError('tracer must be a Tracer of OpenTelemetry'));
-    expect(make({ onEvent: 'log' })).toThrow(new TypeError('onEvent must be a function'));
+    expect(make(null)).toThrow(new TypeError('options must be an object, got null'));
+    expect(make({ meter: {} })).toThrow(new TypeError('meter must be a Meter of OpenTelemetry, got an object'));
+    expect(make({ tracer: 7 })).toThrow(new TypeError('tracer must be a Tracer of OpenTelemetry, got 7'));
+    expect(make({ onEvent: 'log' })).toThrow(new TypeError('onEvent must be a function, got "log"'));
     expect(make({ meter: broken as Meter })).toThrow(new Error('in trouble'));
   });
 });

@@ -34,6 +34,7 @@ function handled(failure: Failure): string {
     case 'token-mismatch':
       return failure.holder.claim;
     case 'already-free':
+    case 'invalid-id':
       return failure.message;
     case 'store-failure':
       expectTypeOf(failure.outcome).toEqualTypeOf<'not-applied' | 'unknown'>();
