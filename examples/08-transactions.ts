@@ -6,6 +6,7 @@ import {
   ensureSchema,
   inspectLease,
   releaseLease,
+  withTransitionLease,
 } from 'transition-ownership';
 import { openSqlite } from 'transition-ownership/sqlite';
 
@@ -48,6 +49,19 @@ await db
   .catch((error: unknown) => console.log(`rolled back: ${String(error)}`));
 console.log(`task 2 after the rollback: ${await stateOf(2)}`);
 
+// A handler's stage write commits with a row of your own: its verbs go into your transaction too.
+await db.insertInto('tasks').values({ id: 3, stage: 'deploy' }).execute();
+const request = { taskId: 3, actor: 'finalizer', stage: 'deploy' } as const;
+const done = await withTransitionLease(ownership, request, (held) =>
+  db.transaction().execute(async (trx) => {
+    const inside = held.using(trx);
+    (await inside.ensure(5_000))._unsafeUnwrap();
+    await trx.insertInto('runs').values({ id: 12, task_id: 3 }).execute();
+    return (await inside.updateStage('done'))._unsafeUnwrap().to;
+  }),
+);
+console.log(`task 3: ${done._unsafeUnwrap()}`);
+
 await db.destroy();
 
 // Output:
@@ -57,3 +71,5 @@ await db.destroy();
 // acquired, provisional: true
 // rolled back: Error: no more runs today
 // task 2 after the rollback: free
+// acquired, provisional: false
+// task 3: done

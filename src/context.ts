@@ -86,6 +86,8 @@ export interface Context {
   mode(): Mode;
   /** Reads the scope; a scope that throws covers everything. */
   covers(request: { readonly taskId: IdValue; readonly context: unknown }): boolean;
+  /** The same on a transaction or another handle of the caller's; throws `TypeError` for one that spells names another way. */
+  using(handle: object): Context;
   /** Set once `close` was called: no new lease is granted for good. */
   readonly closing: { begun: boolean };
   /** The claims of this process. */

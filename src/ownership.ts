@@ -72,11 +72,7 @@ function present(context: Context): TransitionOwnership<never> {
   return Object.freeze({
     ...carry(context),
     identity: context.ports.identity,
-    using: (handle: CallersHandle) => {
-      const session = sessionOn(context.session, handle);
-      checkSpelling(context.settings, handle as unknown as Handle);
-      return present(Object.freeze({ ...context, session }));
-    },
+    using: (handle: CallersHandle) => present(context.using(handle)),
     close,
     [Symbol.asyncDispose]: async () => void (await close()),
   });
@@ -118,6 +114,11 @@ function compose(options: CheckedOptions): Context {
     },
     dialect,
     settings,
+    using: (handle: object) => {
+      const other = sessionOn(session, handle as CallersHandle);
+      checkSpelling(settings, handle as Handle);
+      return Object.freeze({ ...context, session: other });
+    },
     ports,
     observer,
     sightings: new Sightings(clock),

@@ -62,6 +62,8 @@ export interface Dialect {
   insertFree(insert: FreeInsert): Fragment;
   /** Locks the rows of a guard against deletion, not against renewal, until the statement's transaction ends. */
   readonly shareLock: Fragment;
+  /** True if a transaction that has read may go on to see an old state, and only a write tells: no lock of a read does. */
+  readonly onlyWritesAreCurrent: boolean;
   /** Makes a read in a caller's transaction see the latest commit even where its snapshot is old. */
   readonly latest: Fragment;
   /** Ends a read so that its rows are locked for writing, in the order in which they are read. */

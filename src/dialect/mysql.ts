@@ -113,6 +113,7 @@ export const mysqlDialect: Dialect = Object.freeze<Dialect>({
   // What IGNORE would cut or convert besides is refused before any statement.
   insertFree: (insert) => sql`insert ignore into ${insert.table} (${insert.columns}) ${chosenRows(insert)}`,
   shareLock: sql`lock in share mode`,
+  onlyWritesAreCurrent: false,
   latest: sql`lock in share mode`,
   lockRows: sql`for update`,
   lockFreeRows: sql`for update skip locked`,

@@ -97,6 +97,7 @@ export const postgresDialect: Dialect = Object.freeze<Dialect>({
     return sql`insert into ${insert.table} (${insert.columns}) ${chosenRows(insert)} on conflict (${unique}) do nothing`;
   },
   shareLock: sql`for key share`,
+  onlyWritesAreCurrent: false,
   latest: sql``,
   lockRows: sql`for update`,
   lockFreeRows: sql`for update skip locked`,

@@ -75,6 +75,7 @@ export const sqliteDialect: Dialect = Object.freeze<Dialect>({
     return sql`insert into ${table} (${columns}) ${chosenRows(insert, free)}`;
   },
   shareLock: sql``,
+  onlyWritesAreCurrent: true,
   latest: sql``,
   lockRows: sql``,
   lockFreeRows: sql``,

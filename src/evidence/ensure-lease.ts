@@ -3,10 +3,12 @@ import type { Context } from '../context.js';
 import { checkDuration } from '../core/duration.js';
 import { notEnoughTime } from '../core/fail.js';
 import type { LeaseLost, NotEnoughTime, StoreFailure } from '../core/failure.js';
+import { invariant } from '../core/invariant.js';
 import type { Lease } from '../core/lease.js';
-import { anchorNow } from '../runtime/holding.js';
+import { anchorNow, type Holding } from '../runtime/holding.js';
 import { secretOf } from '../runtime/lease-handle.js';
-import { renewClaims } from './renew-claims.js';
+import { confirm } from './confirm-lease.js';
+import { type RenewalState, renewClaims } from './renew-claims.js';
 import { rowMissing } from './row-missing.js';
 
 /** Refuses a time that no lease could have left. */
@@ -15,7 +17,8 @@ export function checkEnsure(ms: unknown): asserts ms is number {
 }
 
 /**
- * Verifies in the database, now, that the lease is ours with at least `ms` left: one statement, which renews.
+ * Verifies in the database, now, that the lease is ours with at least `ms` left: one statement, which renews. In a
+ * caller's transaction it locks the row in place of that, until the transaction ends.
  *
  * A row that somebody has locked cannot be renewed at this moment: what it had left counts then.
  */
@@ -30,15 +33,22 @@ export async function ensure(
   const lost = holding.check();
   if (lost !== undefined) return err(lost);
   const anchor = anchorNow(context.ports.clock);
+  const { inTransaction } = context.session;
+  const seen = await (inTransaction ? confirm(context, holding) : renew(context, holding));
+  if (seen.isErr()) return err(seen.error);
+  const state = seen.value;
+  if (state.is === 'missing') return err(rowMissing(context, holding, state.holder));
+  if (state.is === 'renewed') holding.verify(anchor);
+  const stillLost = holding.check();
+  if (stillLost !== undefined) return err(stillLost);
+  const leftMs = Math.floor(state.remainingMs);
+  return leftMs < ms ? err(notEnoughTime(ms, Math.max(0, leftMs))) : ok(lease);
+}
+
+async function renew(context: Context, holding: Holding): Promise<Result<RenewalState, StoreFailure>> {
   const renewed = await renewClaims(context, [holding]);
-  if (renewed.isErr()) return err(renewed.error);
-  for (const { state } of renewed.value) {
-    if (state.is === 'missing') return err(rowMissing(context.root, holding, state.holder));
-    if (state.is === 'renewed') holding.verify(anchor);
-    const stillLost = holding.check();
-    if (stillLost !== undefined) return err(stillLost);
-    const leftMs = Math.floor(state.remainingMs);
-    if (leftMs < ms) return err(notEnoughTime(ms, Math.max(0, leftMs)));
-  }
-  return ok(lease);
+  return renewed.map(([renewal]) => {
+    invariant(renewal !== undefined, 'a renewal tells every lease');
+    return renewal.state;
+  });
 }

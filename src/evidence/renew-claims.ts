@@ -23,34 +23,34 @@ export interface Renewal {
 }
 
 /**
- * Renews the leases of a list in one statement, over the root handle: an UPDATE, never an upsert, so that it
+ * Renews the leases of a list in one statement, outside every transaction of the caller's: an UPDATE, never an upsert, so that it
  * revives nothing. Rows that it did not touch are looked at once more: there means locked, not lost.
  */
 export async function renewClaims(
-  { root }: Context,
+  context: Context,
   holdings: readonly Holding[],
 ): Promise<Result<readonly Renewal[], StoreFailure>> {
-  const claims = claimsOf(root, holdings);
-  const updated = await ask(root, root.leases.renew(claims));
+  const claims = claimsOf(context, holdings);
+  const updated = await ask(context, context.leases.renew(claims));
   if (updated.isErr()) return err(updated.error);
-  const answered = root.dialect.returning ? updated : await ask(root, root.leases.readTokens(claims));
+  const answered = context.dialect.returning ? updated : await ask(context, context.leases.readTokens(claims));
   if (answered.isErr()) return err(answered.error);
 
   const rows = new Map(answered.value.rows.map((row) => [readText(row['claim']), row]));
   const states = new Map<string, RenewalState>();
   for (const holding of holdings) {
     const row = rows.get(holding.facts.claim);
-    if (row !== undefined) states.set(holding.facts.claim, stateOf(root, holding, { row, ...answered.value }));
+    if (row !== undefined) states.set(holding.facts.claim, stateOf(context, holding, { row, ...answered.value }));
   }
   const missing = holdings.filter(({ facts }) => !states.has(facts.claim));
   if (missing.length > 0) {
-    const askedAt = anchorNow(root.ports.clock);
+    const askedAt = anchorNow(context.ports.clock);
     const read = await readJudgedOf(
-      root,
+      context,
       missing.map(({ facts }) => facts.taskId),
     );
     if (read.isErr()) return err(read.error);
-    const tookMs = elapsedMs(root.ports.clock, askedAt);
+    const tookMs = elapsedMs(context.ports.clock, askedAt);
     const seen = new Map(read.value.map((judged) => [judged.holder.taskId, judged]));
     for (const { facts } of missing) states.set(facts.claim, unanswered(facts.claim, seen.get(facts.taskId), tookMs));
   }

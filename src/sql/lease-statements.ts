@@ -158,6 +158,17 @@ export function leaseStatements(database: Database, dialect: Dialect, names: Lea
       (p) => sql`select ${claim}, expires_ms, deadline_ms, ${now} as now_ms from ${lease}
         where ${dialect.among(id('fencing_token'), 'integer', p.tokens)}`,
     ),
+    /** Writes the row of a lease as it is: where a transaction may see an old state, no write of one succeeds. */
+    touch: statement<{ taskId: IdValue; claim: string }>(
+      database,
+      (p) => sql`update ${lease} set owner = owner where ${task} = ${p.taskId} and ${claim} = ${p.claim}`,
+    ),
+    /** Reads the expiry of a lease in a caller's transaction, and locks its row against deletion. */
+    confirm: statement<{ taskId: IdValue; claim: string }>(
+      database,
+      (p) => sql`select expires_ms, ${now} as now_ms from ${lease} where ${task} = ${p.taskId} and ${claim} = ${p.claim}
+        ${dialect.shareLock}`,
+    ),
     /** Gives a lease back: exactly this acquisition. */
     release: statement<{ taskId: IdValue; claim: string }>(
       database,

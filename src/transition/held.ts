@@ -15,6 +15,7 @@ import { answered } from '../sql/answered.js';
 import type { StageChange, StageFailure } from '../stage/stage-change.js';
 import { checkStageWrite } from '../stage/stage-request.js';
 import { writeStage } from '../stage/update-stage-cas.js';
+import type { CallersHandle } from '../transition-ownership.js';
 
 /** What a fenced stage write may say besides the next stage. */
 export interface HeldStageWrite<S extends Shape> {
@@ -31,12 +32,41 @@ export interface Held<S extends Shape = Shape> extends Lease<S['taskId'], S['sta
   /**
    * Verifies in the database that the lease is held with at least `ms` left, renewing it: call it right
    * before an irreversible step. Fails with `lease-lost`, `not-enough-time` or `store-failure`.
+   *
+   * Over a transaction, by {@link Held.using}, the row is locked against others until your transaction ends, and not
+   * renewed: what a rollback may take back is no renewal.
    */
   ensure(ms: number): ResultAsync<Lease<S['taskId'], S['stage'], S['runId']>, LeaseLost | NotEnoughTime | StoreFailure>;
   /** Moves the task to `next`, fenced by this lease. */
   updateStage(next: S['stage'], write?: HeldStageWrite<S>): ResultAsync<StageChange<S>, StageFailure<S>>;
   /** Runs one irreversible step under this lease, as `runEffect` does. */
   runEffect<V extends Json | void>(request: EffectRequest<S, V>): ResultAsync<EffectOutcome<V>, EffectFailure<V>>;
+  /**
+   * The same lease with its verbs on a transaction of yours, or on a connection of `db.connection()`: `updateStage`
+   * then commits with your own rows, and `ensure` goes over the connection that you hold. On a database with one
+   * connection, such as SQLite, every verb inside `db.transaction()` must go this way, for the outer ones wait for
+   * that connection.
+   *
+   * `runEffect` throws `TypeError` on a transaction: an irreversible step never hangs on a row that may be rolled back.
+   * Throws `TypeError` for a handle on another schema than the ownership's.
+   *
+   * @example
+   * ```ts
+   * import { withTransitionLease } from 'transition-ownership';
+   * import { db, ownership } from './setup.js';
+   *
+   * const request = { taskId: 1, actor: 'finalizer', stage: 'deploy' } as const;
+   * await withTransitionLease(ownership, request, (held) =>
+   *   db.transaction().execute(async (trx) => {
+   *     await trx.updateTable('tasks').set({ updated_at: null }).where('id', '=', 2).execute();
+   *     const moved = await held.using(trx).updateStage('done');
+   *     if (moved.isErr()) throw new Error(moved.error.message); // rolls the row of yours back
+   *     return moved.value;
+   *   }),
+   * );
+   * ```
+   */
+  using(db: CallersHandle): Held<S>;
 }
 
 const checkWrite = requestOf(
@@ -48,6 +78,7 @@ class HeldHandle extends LeaseHandle implements Held {
   readonly ensure: Held['ensure'];
   readonly updateStage: Held['updateStage'];
   readonly runEffect: Held['runEffect'];
+  readonly using: Held['using'];
 
   constructor(context: Context, lease: Lease) {
     super(lease, secretOf(lease, context.root));
@@ -65,6 +96,7 @@ class HeldHandle extends LeaseHandle implements Held {
     };
     this.runEffect = <V extends Json | void>(request: EffectRequest<Shape, V>) =>
       run(context, checkEffect(context, lease, request)) as ResultAsync<EffectOutcome<V>, EffectFailure<V>>;
+    this.using = (handle) => hold(context.using(handle), lease);
   }
 }
 

@@ -106,6 +106,30 @@ select "claim", expires_ms, deadline_ms, cast(extract(epoch from clock_timestamp
 select `claim`, expires_ms, deadline_ms, cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as now_ms from `transition_lease` where `fencing_token` in (select `in:list`.v from json_table(?, '$[*]' columns (v bigint path '$')) as `in:list`);
 
 
+-- touch
+
+-- sqlite: taskId, claim
+update "transition_lease" set owner = owner where "task_id" = ? and "claim" = ?;
+
+-- postgres: taskId, claim
+update "transition_lease" set owner = owner where "task_id" = $1 and "claim" = $2;
+
+-- mysql: taskId, claim
+update `transition_lease` set owner = owner where `task_id` = ? and `claim` = ?;
+
+
+-- confirm
+
+-- sqlite: taskId, claim
+select expires_ms, cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer) as now_ms from "transition_lease" where "task_id" = ? and "claim" = ?;
+
+-- postgres: taskId, claim
+select expires_ms, cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now_ms from "transition_lease" where "task_id" = $1 and "claim" = $2 for key share;
+
+-- mysql: taskId, claim
+select expires_ms, cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as now_ms from `transition_lease` where `task_id` = ? and `claim` = ? lock in share mode;
+
+
 -- release
 
 -- sqlite: taskId, claim
