@@ -19,6 +19,7 @@ export const classifyPostgres = classifier({
     // Of the driver postgres.
     [/^CONNECT_TIMEOUT$/, notApplied('connection', true)],
     [/^CONNECTION_ENDED$/, notApplied('connection', false)],
+    [/^(UNDEFINED_VALUE|MAX_PARAMETERS_EXCEEDED)$/, notApplied('other', false)],
     [/^CONNECTION_(CLOSED|DESTROYED)$/, unknownOutcome('connection', true)],
   ],
   messages: [

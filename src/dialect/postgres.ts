@@ -27,7 +27,17 @@ function column({ name, type, notNull }: ColumnShape): Fragment {
 const inUtc = (ms: Fragment<number>): Fragment =>
   sql`(to_timestamp((${ms})::double precision / 1000) at time zone 'UTC')`;
 
-const among: Dialect['among'] = (column, type, list) => sql<boolean>`${column} = any(${list}::${ID_TYPES[type]}[])`;
+/**
+ * A parameter that is no scalar, as its text: of what the server says of a parameter's type each driver makes
+ * something else, and for text none does.
+ */
+const asText = (parameter: Fragment, type: Fragment): Fragment => sql`(${parameter}::text)::${type}`;
+
+const among: Dialect['among'] = (column, type, list) =>
+  sql<boolean>`${column} = any(${asText(list, sql`${ID_TYPES[type]}[]`)})`;
+
+/** A value in the text of a list. */
+const listed = (value: unknown): string => `"${String(value).replaceAll(/["\\]/g, '\\$&')}"`;
 
 /** Byte by byte, whatever the collation of a column is, and also where its type is an enumeration or a UUID. */
 const bytes = (text: Fragment): Fragment => sql`(${text})::text collate "C"`;
@@ -83,12 +93,12 @@ export const postgresDialect: Dialect = Object.freeze<Dialect>({
       : sql<boolean>`${id} = ${value}`,
   // As text a bigint is exact whatever parser the caller has set for it, and a fixed-length text is not padded.
   readId: (type: IdType, id) => (type === 'integer' ? id : sql`(${id})::text`),
-  list: (values) => values.map(String),
+  list: (values) => `{${values.map(listed).join(',')}}`,
   among,
   records: (json, columns) => {
     const fields = Object.entries(columns).map(([name, type]) => sql`${sql.id(name)} ${ID_TYPES[type]}`);
     const names = [...Object.keys(columns), 'position'].map((name) => sql.id(name));
-    return sql`rows from (jsonb_to_recordset(${json}::jsonb) as (${sql.join(fields)})) with ordinality
+    return sql`rows from (jsonb_to_recordset(${asText(json, sql`jsonb`)}) as (${sql.join(fields)})) with ordinality
       as given (${sql.join(names)})`;
   },
 

@@ -67,6 +67,9 @@ const postgres: readonly Told[] = [
   ['CONNECT_TIMEOUT', 'not-applied connection, may succeed later'],
   ['CONNECTION_ENDED', 'not-applied connection'],
   ['CONNECTION_CLOSED', 'unknown connection, may succeed later'],
+  ['CONNECTION_DESTROYED', 'unknown connection, may succeed later'],
+  ['UNDEFINED_VALUE', 'not-applied other'],
+  ['MAX_PARAMETERS_EXCEEDED', 'not-applied other'],
   ['XX000', 'not-applied other'],
   [{ message: 'Connection terminated unexpectedly' }, 'unknown connection, may succeed later'],
   [

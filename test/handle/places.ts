@@ -1,8 +1,14 @@
 import BetterSqlite3 from 'better-sqlite3';
-import { Kysely, MysqlDialect, PostgresDialect, type RawBuilder, SqliteDialect, sql } from 'kysely';
+import { type Dialect, Kysely, MysqlDialect, PostgresDialect, type RawBuilder, SqliteDialect, sql } from 'kysely';
 import { ownName } from '../contract/store.js';
 import { makeDatabases, mysql, mysqlPool } from '../contract/stores/mysql.js';
-import { makeSchemas, postgres, postgresPool } from '../contract/stores/postgres.js';
+import {
+  byPostgresJs,
+  makeSchemas,
+  postgres,
+  postgresByPostgresJs,
+  postgresPool,
+} from '../contract/stores/postgres.js';
 
 /** The caller's tables, the same in both schemas. */
 export interface Tables {
@@ -71,6 +77,16 @@ async function filled(db: Kysely<Tables>, place: Omit<TwoSchemas, 'db' | 'drop'>
   };
 }
 
+const onPostgres = (name: string, connected: (schema: string) => Dialect): Place => ({
+  name,
+  missing: postgres.missing,
+  make: async () => {
+    const [own, other] = [ownName('handle'), ownName('handle_other')];
+    const drop = await makeSchemas(own, other);
+    return filled(new Kysely<Tables>({ dialect: connected(own) }), { own, other }, drop);
+  },
+});
+
 export const places: readonly Place[] = [
   {
     name: 'SQLite with another file',
@@ -82,16 +98,11 @@ export const places: readonly Place[] = [
       return filled(db, { own: 'main', other: 'other' }, async () => {});
     },
   },
-  {
-    name: postgres.name,
-    missing: postgres.missing,
-    make: async () => {
-      const [own, other] = [ownName('handle'), ownName('handle_other')];
-      const drop = await makeSchemas(own, other);
-      const pool = postgresPool(own, { max: 4, options: `-c search_path=${own}` });
-      return filled(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }), { own, other }, drop);
-    },
-  },
+  onPostgres(postgres.name, (schema) => {
+    const pool = postgresPool(schema, { max: 4, options: `-c search_path=${schema}` });
+    return new PostgresDialect({ pool });
+  }),
+  onPostgres(postgresByPostgresJs.name, byPostgresJs),
   {
     name: mysql.name,
     missing: mysql.missing,

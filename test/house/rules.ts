@@ -35,7 +35,7 @@ const edges: Readonly<Record<string, readonly string[]>> = {
 };
 
 const verbs = ['evidence', 'lease', 'stage', 'job', 'effect', 'schema', 'transition', 'recovery'];
-const drivers = ['better-sqlite3', 'pg', 'mysql2'];
+const drivers = ['better-sqlite3', 'pg', 'postgres', 'mysql2'];
 const timeAndChance = /^(?:Date\.now|performance\.now|Math\.random|(?:globalThis\.)?crypto\.\w+)$/;
 const timers = ['setTimeout', 'setInterval', 'setImmediate'];
 const vagueNames = ['utils', 'helpers', 'common', 'types', 'constants', 'manager', 'service', 'misc'];

@@ -1,5 +1,7 @@
-import { Kysely, PostgresDialect, type RawBuilder, sql } from 'kysely';
+import { type Dialect, Kysely, PostgresDialect, type RawBuilder, sql } from 'kysely';
+import { PostgresJSDialect } from 'kysely-postgres-js';
 import pg from 'pg';
+import postgresJs from 'postgres';
 import { type ContractStore, type ContractTables, ownName, serverUrl } from '../store.js';
 
 const { url, missing } = serverUrl('TEST_POSTGRES_URL');
@@ -38,7 +40,25 @@ export async function makeSchemas(...schemas: readonly string[]): Promise<() => 
   return () => run(drop);
 }
 
-function postgresBy(name: string, place: string, settings: string): ContractStore {
+/** The dialect of a handle whose sessions see a schema. */
+type Connected = (schema: string) => Dialect;
+
+const byPg =
+  (settings: string): Connected =>
+  (schema) =>
+    new PostgresDialect({
+      pool: postgresPool(schema, { max: 4, options: `-c search_path=${schema} ${settings}` }),
+    });
+
+/** By postgres.js. */
+export const byPostgresJs: Connected = (schema) => {
+  const client = postgresJs(url, { max: 4, connection: { search_path: schema }, onnotice: () => {} });
+  const end = client.end.bind(client);
+  // Without a bound it waits for a connection that a statement under way gives back after it.
+  return new PostgresJSDialect({ postgres: Object.assign(client, { end: () => end({ timeout: 1 }) }) });
+};
+
+function postgresBy(name: string, place: string, connected: Connected): ContractStore {
   const schema = ownName(place);
   return {
     name,
@@ -48,13 +68,9 @@ function postgresBy(name: string, place: string, settings: string): ContractStor
     schema: `${schema}_other`,
     open: async () => {
       const drop = await makeSchemas(schema, `${schema}_other`);
-      const config = { max: 4, options: `-c search_path=${schema} ${settings}` };
       return {
         connect: (log) =>
-          new Kysely<ContractTables>({
-            dialect: new PostgresDialect({ pool: postgresPool(schema, config) }),
-            log: ({ query }) => log(query.sql),
-          }),
+          new Kysely<ContractTables>({ dialect: connected(schema), log: ({ query }) => log(query.sql) }),
         close: drop,
       };
     },
@@ -62,11 +78,14 @@ function postgresBy(name: string, place: string, settings: string): ContractStor
 }
 
 /** PostgreSQL by pg, each process with a pool of its own. */
-export const postgres = postgresBy('PostgreSQL by pg', 'contract', '');
+export const postgres = postgresBy('PostgreSQL by pg', 'contract', byPg(''));
+
+/** The same by postgres.js, which serializes a parameter by the type that the server gives it. */
+export const postgresByPostgresJs = postgresBy('PostgreSQL by postgres.js', 'contract_postgres_js', byPostgresJs);
 
 /** The same in sessions that leave nothing as it comes. */
 export const postgresElsewhere = postgresBy(
   'PostgreSQL by pg, serializable and in another zone',
   'contract_elsewhere',
-  '-c timezone=America/New_York -c default_transaction_isolation=serializable',
+  byPg('-c timezone=America/New_York -c default_transaction_isolation=serializable'),
 );

@@ -1,0 +1,4 @@
+import { contract } from './contract.js';
+import { postgresByPostgresJs } from './stores/postgres.js';
+
+contract(postgresByPostgresJs);
