@@ -38,6 +38,17 @@ export function checkNumber(name: string, value: unknown): asserts value is numb
   if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${shown(value)}`);
 }
 
+/** Refuses what is no string; any string will do. */
+export function checkString(name: string, value: unknown): asserts value is string {
+  if (typeof value !== 'string') throw new TypeError(`${name} must be a string, got ${shown(value)}`);
+}
+
+/** Refuses what is no number of things: 0 or more, or `Infinity` for no bound. */
+export function checkAmount(name: string, value: unknown): asserts value is number {
+  checkNumber(name, value);
+  if (!(value >= 0)) throw new RangeError(`${name} must be 0 or more, got ${shown(value)}`);
+}
+
 /** Refuses what cannot abort. */
 export function checkSignal(name: string, value: unknown): asserts value is AbortSignal {
   if (!(value instanceof AbortSignal)) throw new TypeError(`${name} must be an AbortSignal, got ${shown(value)}`);

@@ -1,4 +1,13 @@
-import { checkBoolean, checkFunction, checkNumber, checkObject, checkOneOf, checkSignal } from './check.js';
+import {
+  checkAmount,
+  checkBoolean,
+  checkFunction,
+  checkNumber,
+  checkObject,
+  checkOneOf,
+  checkSignal,
+  checkString,
+} from './check.js';
 import { checkDuration, MAX_DURATION_MS } from './duration.js';
 import { checkId, checkText, type IdType, type IdValue } from './id.js';
 import { checkLimit, MAX_LIMIT } from './limit.js';
@@ -74,10 +83,12 @@ const idOf =
 export const taskId = idOf('task', (ids) => ids.taskIdType);
 export const runId = idOf('run', (ids) => ids.runIdType);
 export const jobId = idOf('job', (ids) => ids.jobs?.idType);
+export const string: Rule<string> = by(checkString);
 export const text: Rule<string> = by(checkText);
 export const stage: Rule<string> = by((name, value): asserts value is string => checkText(name, value, 0));
 export const boolean: Rule<boolean> = by(checkBoolean);
 export const number: Rule<number> = by(checkNumber);
+export const amount: Rule<number> = by(checkAmount);
 export const callable: Rule<(input: unknown) => unknown> = by(checkFunction);
 export const signal: Rule<AbortSignal> = by(checkSignal);
 export const idType: Rule<IdType> = oneOf('integer', 'bigint', 'text');

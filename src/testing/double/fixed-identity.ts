@@ -1,3 +1,4 @@
+import { nullable, number, optional, requestOf, text } from '../../core/request.js';
 import type { ProcessIdentity } from '../../index.js';
 
 /** A process identity, and those of the processes that it is easily mistaken for. */
@@ -12,6 +13,11 @@ export interface FixedIdentity extends ProcessIdentity {
   readonly elsewhere: () => FixedIdentity;
 }
 
+const check = requestOf(
+  { bootId: optional(text), pid: optional(number), start: optional(nullable(text)), host: optional(text) },
+  'parts',
+);
+
 /**
  * Makes an identity for tests: pass it as the option `identity`.
  *
@@ -25,6 +31,7 @@ export interface FixedIdentity extends ProcessIdentity {
  * ```
  */
 export function fixedIdentity(parts: Partial<ProcessIdentity> = {}): FixedIdentity {
+  check(parts);
   const identity: ProcessIdentity = { bootId: 'boot-1', pid: 101, start: 'start-1', host: 'host-1', ...parts };
   const again = (changes: Partial<ProcessIdentity>) => fixedIdentity({ ...identity, ...changes });
   const next = { bootId: successor(identity.bootId), start: successor(identity.start ?? 'start-0') };

@@ -1,5 +1,18 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { checkObject } from '../../core/check.js';
+import {
+  by,
+  callable,
+  given,
+  limit,
+  list,
+  oneOf,
+  optional,
+  type RulesOf,
+  requestOf,
+  string,
+} from '../../core/request.js';
 import type { Awaitable } from '../store/store.js';
 
 /** When a child ends itself, relative to its n-th statement. */
@@ -24,6 +37,20 @@ export interface KillEverywhereOptions {
   /** The most statements that are tried; more is an endless child. Default: 1,000. */
   readonly maxPoints?: number;
 }
+
+const check = requestOf(
+  {
+    module: given,
+    env: optional(by(checkObject)),
+    execArgv: optional(list(string)),
+    prepare: optional(callable),
+    recover: callable,
+    check: callable,
+    when: optional(list(oneOf('before', 'after'))),
+    maxPoints: optional(limit()),
+  } satisfies RulesOf<KillEverywhereOptions>,
+  'options',
+);
 
 /** What `killEverywhere` found. */
 export interface KillReport {
@@ -52,6 +79,7 @@ export interface KillReport {
  * ```
  */
 export async function killEverywhere(options: KillEverywhereOptions): Promise<KillReport> {
+  check(options);
   const failures: { statement: number; when: KillMoment; error: Error }[] = [];
   let points = 0;
   for (const when of options.when ?? (['before', 'after'] as const)) {

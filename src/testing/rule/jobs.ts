@@ -1,3 +1,4 @@
+import { list, optional, type RulesOf, requestOf, text } from '../../core/request.js';
 import type { AnyTables } from '../store/store.js';
 import { type Invariant, invariant } from '../world/invariant.js';
 
@@ -15,15 +16,20 @@ export interface JobTable {
   readonly owned?: readonly string[];
 }
 
+const check = requestOf(
+  {
+    table: optional(text, 'jobs'),
+    id: optional(text, 'id'),
+    status: optional(text, 'status'),
+    queued: optional(text, 'queued'),
+    owned: optional(list(text), ['run_id', 'pid', 'started_at']),
+  } satisfies RulesOf<JobTable>,
+  'jobs',
+);
+
 /** A queued job belongs to no run: it names no run, no pid and no start. */
 export function noQueuedRunOwnership<DB = AnyTables>(jobs: JobTable = {}): Invariant<DB> {
-  const {
-    table = 'jobs',
-    id = 'id',
-    status = 'status',
-    queued = 'queued',
-    owned = ['run_id', 'pid', 'started_at'],
-  } = jobs;
+  const { table, id, status, queued, owned } = check(jobs);
   return invariant<DB>('a queued job belongs to no run', (world) => {
     for (const row of world.rows(table)) {
       if (row[status] !== queued) continue;

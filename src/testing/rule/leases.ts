@@ -1,3 +1,4 @@
+import { optional, type RulesOf, requestOf, text } from '../../core/request.js';
 import type { AnyTables, Row } from '../store/store.js';
 import { type Invariant, invariant } from '../world/invariant.js';
 
@@ -7,10 +8,11 @@ export interface LeaseTable {
   readonly lease?: string;
 }
 
-const defaultTable = 'transition_lease';
+const check = requestOf({ lease: optional(text, 'transition_lease') } satisfies RulesOf<LeaseTable>, 'table');
 
 /** No row promises more than its time to live, nor anything past its hard bound. */
-export function noLeaseOutlivesItsBound<DB = AnyTables>({ lease = defaultTable }: LeaseTable = {}): Invariant<DB> {
+export function noLeaseOutlivesItsBound<DB = AnyTables>(table: LeaseTable = {}): Invariant<DB> {
+  const { lease } = check(table);
   return invariant<DB>('no lease outlives its bound', (world) => {
     for (const row of world.rows(lease)) {
       const expiresMs = Number(row['expires_ms']);
@@ -24,7 +26,8 @@ export function noLeaseOutlivesItsBound<DB = AnyTables>({ lease = defaultTable }
 }
 
 /** Once the faults are over and everybody ran to the end, no task is held. */
-export function eventuallyFree<DB = AnyTables>({ lease = defaultTable }: LeaseTable = {}): Invariant<DB> {
+export function eventuallyFree<DB = AnyTables>(table: LeaseTable = {}): Invariant<DB> {
+  const { lease } = check(table);
   return invariant<DB>(
     'every task is free in the end',
     (world) => {

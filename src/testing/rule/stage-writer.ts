@@ -1,3 +1,4 @@
+import { optional, type RulesOf, requestOf, text } from '../../core/request.js';
 import type { AnyTables, Row } from '../store/store.js';
 import { type Invariant, invariant } from '../world/invariant.js';
 
@@ -13,6 +14,16 @@ export interface StageTables {
   readonly lease?: string;
 }
 
+const check = requestOf(
+  {
+    table: optional(text, 'tasks'),
+    id: optional(text, 'id'),
+    stage: optional(text, 'stage'),
+    lease: optional(text, 'transition_lease'),
+  } satisfies RulesOf<StageTables>,
+  'tables',
+);
+
 /**
  * The stage of a held task moves only by the hand of its owner.
  *
@@ -20,7 +31,7 @@ export interface StageTables {
  * the step is the one that the lease names.
  */
 export function exactlyOneStageWriter<DB = AnyTables>(tables: StageTables = {}): Invariant<DB> {
-  const { table = 'tasks', id = 'id', stage = 'stage', lease = 'transition_lease' } = tables;
+  const { table, id, stage, lease } = check(tables);
   return invariant<DB>('exactly one stage writer', (world) => {
     const { actors, previous } = world;
     for (const after of world.rows(table)) {

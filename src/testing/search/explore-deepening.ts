@@ -1,7 +1,11 @@
+import { amount, requestOf } from '../../core/request.js';
 import type { AnyTables, TestStore } from '../store/store.js';
 import type { Scenario } from '../world/scenario.js';
 import { explore } from './explore.js';
-import type { Bounds, Report } from './report.js';
+import { type Bounds, boundsRules, type Report } from './report.js';
+
+const { preemptions: _, ...rules } = boundsRules;
+const checkBounds = requestOf({ ...rules, upTo: amount }, 'bounds');
 
 /** Bounds whose number of preemptions is raised step by step. */
 export interface DeepeningBounds extends Omit<Bounds, 'preemptions'> {
@@ -20,6 +24,7 @@ export async function exploreDeepening<DB = AnyTables>(
   scenario: Scenario<DB>,
   bounds: DeepeningBounds,
 ): Promise<Report> {
+  checkBounds(bounds);
   const { upTo, ...rest } = bounds;
   const spent = { schedules: 0, steps: 0, ms: 0 };
   for (let preemptions = 0; ; preemptions++) {

@@ -1,11 +1,11 @@
 import { type Failure, vacuity } from '../failure/failure.js';
 import type { AnyTables, TestStore } from '../store/store.js';
 import { recoverAndCheck } from '../world/recovery.js';
-import type { Scenario } from '../world/scenario.js';
+import { checkScenario, type Scenario } from '../world/scenario.js';
 import { Count } from './count.js';
 import { Exploration } from './exploration.js';
 import { failureOf } from './failing.js';
-import type { Bounds, Report } from './report.js';
+import { type Bounds, checkBounds, type Report } from './report.js';
 import { rerun } from './rerun.js';
 
 /**
@@ -27,6 +27,8 @@ export async function explore<DB = AnyTables>(
   scenario: Scenario<DB>,
   bounds: Bounds = {},
 ): Promise<Report> {
+  checkScenario(scenario);
+  checkBounds(bounds);
   await store.open();
   const begunMs = performance.now();
   const exploration = new Exploration(store, scenario, bounds);

@@ -1,10 +1,11 @@
+import { amount, number, oneOf, optional, type RulesOf, requestOf, string } from '../../core/request.js';
 import type { Failure } from '../failure/failure.js';
 import { vacuity } from '../failure/failure.js';
 import { loadPeer } from '../store/load-peer.js';
 import type { AnyTables, TestStore } from '../store/store.js';
 import { recoverAndCheck } from '../world/recovery.js';
 import type { Pick } from '../world/run-options.js';
-import type { Scenario } from '../world/scenario.js';
+import { checkScenario, type Scenario } from '../world/scenario.js';
 import { Simulation } from '../world/simulation.js';
 import { Count } from './count.js';
 import { failureOf } from './failing.js';
@@ -29,6 +30,21 @@ export interface FuzzOptions {
   readonly strategy?: Strategy;
 }
 
+const checkOptions = requestOf(
+  {
+    seed: optional(number),
+    path: optional(string),
+    runs: optional(amount, 1_000),
+    depth: optional(amount, 64),
+    maxMs: optional(amount, Number.POSITIVE_INFINITY),
+    maxSteps: optional(amount, 400),
+    strategy: optional(oneOf<Strategy>('uniform', 'pct'), 'uniform'),
+  } satisfies RulesOf<FuzzOptions>,
+  'options',
+);
+
+const checkLength = requestOf({ maxLength: optional(amount, 64) }, 'options');
+
 /**
  * Runs random schedules of a scenario that is too large to exhaust; fast-check draws them and shrinks the one that fails.
  *
@@ -47,15 +63,8 @@ export async function fuzz<DB = AnyTables>(
   scenario: Scenario<DB>,
   options: FuzzOptions = {},
 ): Promise<Report> {
-  const {
-    runs = 1_000,
-    depth = 64,
-    strategy = 'uniform',
-    maxSteps = 400,
-    maxMs = Number.POSITIVE_INFINITY,
-    seed,
-    path,
-  } = options;
+  checkScenario(scenario);
+  const { runs, depth, strategy, maxSteps, maxMs, seed, path } = checkOptions(options);
   const fc = await loadPeer('fast-check', () => import('fast-check'));
   await store.open();
   const begunMs = performance.now();
@@ -126,7 +135,8 @@ export function scheduleArbitrary<Natural, Picks>(
   fc: ArbitraryMakers<Natural, Picks>,
   options: { readonly maxLength?: number } = {},
 ): Picks {
-  return fc.array(fc.nat(pickRange), { maxLength: options.maxLength ?? 64, size: 'max' });
+  const { maxLength } = checkLength(options);
+  return fc.array(fc.nat(pickRange), { maxLength, size: 'max' });
 }
 
 /** Larger than most lists of choices; a pick is taken modulo, and shrinks towards 0: carry on. */

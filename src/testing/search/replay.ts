@@ -1,6 +1,6 @@
 import { Failure } from '../failure/failure.js';
 import type { AnyTables, TestStore } from '../store/store.js';
-import type { Scenario } from '../world/scenario.js';
+import { checkScenario, type Scenario } from '../world/scenario.js';
 import { Simulation } from '../world/simulation.js';
 import { failWith } from './failing.js';
 import { picksOf } from './token.js';
@@ -32,6 +32,7 @@ export async function replay<DB = AnyTables>(
   scenario: Scenario<DB>,
   schedule: string | Schedule,
 ): Promise<Failure | { readonly trace: readonly string[] }> {
+  checkScenario(scenario);
   await store.open();
   const exact = typeof schedule === 'string';
   const picks = exact

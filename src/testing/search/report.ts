@@ -1,3 +1,4 @@
+import { amount, boolean, oneOf, optional, type RulesOf, requestOf } from '../../core/request.js';
 import type { Failure } from '../failure/failure.js';
 import type { FaultKind } from '../world/faults.js';
 
@@ -22,6 +23,20 @@ export interface Bounds {
   /** Runs every n-th schedule twice and compares. 0: none. Default: the first ones, then ever fewer. */
   readonly rerunEvery?: number;
 }
+
+/** What bounds may say. */
+export const boundsRules = {
+  preemptions: optional(amount),
+  maxSchedules: optional(amount),
+  maxMs: optional(amount),
+  maxSteps: optional(amount),
+  reduce: optional(oneOf('none', 'cache', 'sleep', 'both')),
+  shrink: optional(boolean),
+  rerunEvery: optional(amount),
+} satisfies RulesOf<Bounds>;
+
+export const checkBounds = requestOf(boundsRules, 'bounds');
+const checkHolding = requestOf({ complete: optional(boolean, true) }, 'options');
 
 /** What an exploration has found. */
 export interface Report {
@@ -48,8 +63,9 @@ export interface Report {
  * @param options - `complete: false` accepts a search that was stopped by its bounds, such as any `fuzz`.
  */
 export function assertHolds(report: Report, options: { readonly complete?: boolean } = {}): void {
+  const { complete } = checkHolding(options);
   if (report.failure !== undefined) throw report.failure;
-  if (options.complete !== false && !report.complete) {
+  if (complete && !report.complete) {
     throw new Error(
       `not exhausted: ${report.schedules} schedules in ${Math.round(report.ms)} ms did not cover the scenario. ` +
         'Raise maxSchedules or maxMs, lower the faults, or accept it with { complete: false }.',

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { Kysely, type SqliteDatabase, SqliteDialect, sql } from 'kysely';
+import { callable, list, oneOf, optional, type Rule, requestOf, text } from '../../core/request.js';
 import {
   attachClock,
   cachedStatements,
@@ -26,6 +27,15 @@ export interface MemoryStoreOptions<DB> {
   readonly ignoreColumns?: readonly string[];
 }
 
+const check = requestOf(
+  {
+    migrate: optional(callable),
+    transactions: optional(oneOf('refuse', 'global-lock')),
+    ignoreColumns: optional(list(text)),
+  } satisfies Readonly<Record<keyof MemoryStoreOptions<AnyTables>, Rule<unknown>>>,
+  'options',
+);
+
 /**
  * One SQLite database in memory, for protocols of single statements. The fastest store.
  *
@@ -41,6 +51,7 @@ export interface MemoryStoreOptions<DB> {
  * ```
  */
 export function memoryStore<DB = AnyTables>(options: MemoryStoreOptions<DB> = {}): TestStore<DB> {
+  check(options);
   const clock: SqliteClock = { nowMs: 0 };
   let opening: Promise<Opened> | undefined;
   let opened: Opened | undefined;

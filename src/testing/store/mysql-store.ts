@@ -1,4 +1,5 @@
 import { Kysely, MysqlDialect, type MysqlPoolConnection, sql } from 'kysely';
+import { callable, list, oneOf, optional, type Rule, requestOf, text } from '../../core/request.js';
 import { type MysqlClient, MysqlServer, type MysqlSession } from './mysql-server.js';
 import { ProcessSessions } from './server-sessions.js';
 import type { AnyTables, Migrate, StoreErrors, TestStore } from './store.js';
@@ -14,6 +15,16 @@ export interface MysqlStoreOptions<DB> {
   /** Columns left out of snapshots because a real clock fills them. Default: `acquired_at`. */
   readonly ignoreColumns?: readonly string[];
 }
+
+const check = requestOf(
+  {
+    migrate: optional(callable),
+    connect: callable,
+    isolation: optional(oneOf('read committed', 'repeatable read', 'serializable')),
+    ignoreColumns: optional(list(text)),
+  } satisfies Readonly<Record<keyof MysqlStoreOptions<AnyTables>, Rule<unknown>>>,
+  'options',
+);
 
 /**
  * MySQL or MariaDB, with real connections: their own locks, snapshots and isolation levels.
@@ -32,6 +43,7 @@ export interface MysqlStoreOptions<DB> {
  * ```
  */
 export function mysqlStore<DB = AnyTables>(options: MysqlStoreOptions<DB>): TestStore<DB> {
+  check(options);
   const server = new MysqlServer(options);
   const shelf: MysqlSession[] = [];
   const admin = new Kysely<DB>({

@@ -1,4 +1,5 @@
 import { Kysely, PostgresDialect, type PostgresPoolClient, sql } from 'kysely';
+import { callable, list, oneOf, optional, type Rule, requestOf, text } from '../../core/request.js';
 import { type PostgresClient, PostgresServer, type PostgresSession } from './postgres-server.js';
 import { ProcessSessions } from './server-sessions.js';
 import type { AnyTables, Migrate, StoreErrors, TestStore } from './store.js';
@@ -14,6 +15,16 @@ export interface PostgresStoreOptions<DB> {
   /** Columns left out of snapshots because a real clock fills them. Default: `acquired_at`. */
   readonly ignoreColumns?: readonly string[];
 }
+
+const check = requestOf(
+  {
+    migrate: optional(callable),
+    connect: callable,
+    isolation: optional(oneOf('read committed', 'repeatable read', 'serializable')),
+    ignoreColumns: optional(list(text)),
+  } satisfies Readonly<Record<keyof PostgresStoreOptions<AnyTables>, Rule<unknown>>>,
+  'options',
+);
 
 /**
  * PostgreSQL, with real connections: its own locks, snapshots and isolation levels.
@@ -37,6 +48,7 @@ export interface PostgresStoreOptions<DB> {
  * ```
  */
 export function postgresStore<DB = AnyTables>(options: PostgresStoreOptions<DB>): TestStore<DB> {
+  check(options);
   const server = new PostgresServer(options);
   const shelf: PostgresSession[] = [];
   const admin = new Kysely<DB>({ dialect: dialectOver(async () => (await server.admin()).client) });

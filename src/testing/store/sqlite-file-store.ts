@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { Kysely, type SqliteDatabase, SqliteDialect, sql } from 'kysely';
+import { callable, given, list, oneOf, optional, type Rule, requestOf, text } from '../../core/request.js';
 import {
   attachClock,
   cachedStatements,
@@ -27,6 +28,16 @@ export interface SqliteFileStoreOptions<DB> {
   readonly ignoreColumns?: readonly string[];
 }
 
+const check = requestOf(
+  {
+    migrate: optional(callable),
+    path: optional(given),
+    journal: optional(oneOf('wal', 'delete')),
+    ignoreColumns: optional(list(text)),
+  } satisfies Readonly<Record<keyof SqliteFileStoreOptions<AnyTables>, Rule<unknown>>>,
+  'options',
+);
+
 /**
  * A SQLite file with a real connection per simulated process: SQLite's own locks, snapshots and `SQLITE_BUSY`.
  *
@@ -42,6 +53,7 @@ export interface SqliteFileStoreOptions<DB> {
  * ```
  */
 export function sqliteFileStore<DB = AnyTables>(options: SqliteFileStoreOptions<DB> = {}): TestStore<DB> {
+  check(options);
   const files = new SqliteFiles(options);
   const admin = new Kysely<DB>({
     dialect: new SqliteDialect({ database: async () => (await files.admin()).statements }),

@@ -1,3 +1,4 @@
+import { callable, optional, requestOf } from '../../core/request.js';
 import type { AnyTables, TestStore } from '../store/store.js';
 import { asText } from '../world/interner.js';
 import type { ProcessMain } from '../world/process.js';
@@ -15,6 +16,8 @@ export interface Difference {
   /** What comes out without a crash. */
   readonly want: unknown;
 }
+
+const checkOptions = requestOf({ setup: optional(callable) }, 'options');
 
 /** What `crashEverywhere` found. */
 export interface CrashReport {
@@ -48,6 +51,7 @@ export async function crashEverywhere<DB = AnyTables>(
   same: (world: World<DB>) => unknown,
   options: Pick<Scenario<DB>, 'setup'> = {},
 ): Promise<CrashReport> {
+  checkOptions(options);
   await store.open();
   const scenario: Scenario<DB> = {
     ...options,

@@ -1,8 +1,10 @@
+import { checkObject } from '../../core/check.js';
+import { by, callable, given, optional, type Rule, requestOf } from '../../core/request.js';
 import type { Dialect, DialectName } from '../../index.js';
 import { Failure } from '../failure/failure.js';
 import type { AnyTables, Awaitable, TestStore } from '../store/store.js';
 import { dialectRules, type RuleId } from './dialect-rules.js';
-import { afterAll, boundsOf, examine, type Level, type Runner } from './runner.js';
+import { afterAll, boundsOf, examine, type Level, levelRule, type Runner } from './runner.js';
 import { openForSuite, type SuiteTables } from './suite-tables.js';
 
 /** What `dialectSuite` is given. */
@@ -16,6 +18,16 @@ export interface DialectSuiteOptions<DB> {
   /** Rules that are known not to hold, and why: such a test fails as soon as its rule does hold. */
   readonly expectFailures?: Partial<Readonly<Record<RuleId, string>>>;
 }
+
+const check = requestOf(
+  {
+    store: callable,
+    dialect: given,
+    level: optional(levelRule),
+    expectFailures: optional(by(checkObject)),
+  } satisfies Readonly<Record<keyof DialectSuiteOptions<AnyTables>, Rule<unknown>>>,
+  'options',
+);
 
 /**
  * Defines tests that prove the library's promises on your database: one test for each rule, named after it.
@@ -31,6 +43,7 @@ export interface DialectSuiteOptions<DB> {
  * ```
  */
 export function dialectSuite<DB = AnyTables>(runner: Runner, options: DialectSuiteOptions<DB>): void {
+  check(options);
   const { level = 'quick', dialect, expectFailures = {} } = options;
   const { timeoutMs } = boundsOf(level);
   let opened: Promise<TestStore<SuiteTables>> | undefined;

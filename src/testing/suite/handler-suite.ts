@@ -1,11 +1,13 @@
+import { checkObject } from '../../core/check.js';
+import { by, callable, limit, list, object, optional, type Rule, requestOf, text } from '../../core/request.js';
 import type { AnyTables, Awaitable, TestStore } from '../store/store.js';
-import type { Faults } from '../world/faults.js';
+import { type Faults, faultRules } from '../world/faults.js';
 import { invariant } from '../world/invariant.js';
 import type { Ported, Process, ProcessMain } from '../world/process.js';
 import type { Scenario } from '../world/scenario.js';
 import type { World } from '../world/view.js';
 import { drive, theTask } from './drive.js';
-import { afterAll, boundsOf, examine, type Level, type Runner } from './runner.js';
+import { afterAll, boundsOf, examine, type Level, levelRule, type Runner } from './runner.js';
 import { openForSuite, seedTasks, stageOf } from './suite-tables.js';
 
 /** One handler: does what its stage demands, and answers the next stage. */
@@ -47,6 +49,22 @@ export interface HandlerSuiteOptions<S extends string, Outside extends Record<st
   /** How thorough. Default: `quick`. */
   readonly level?: Level;
 }
+
+const check = requestOf(
+  {
+    store: callable,
+    machine: object({ initial: text, final: list(text), handlers: by(checkObject) } satisfies Readonly<
+      Record<keyof StageMachine<string, object, AnyTables>, Rule<unknown>>
+    >),
+    outside: optional(callable),
+    invariant: optional(callable),
+    eventually: optional(callable),
+    faults: optional(object(faultRules)),
+    processes: optional(limit()),
+    level: optional(levelRule),
+  } satisfies Readonly<Record<keyof HandlerSuiteOptions<string, Record<string, object>, AnyTables>, Rule<unknown>>>,
+  'options',
+);
 
 const everyFault: Readonly<Record<string, Faults>> = Object.freeze({
   'nothing goes wrong': {},
@@ -101,6 +119,7 @@ export function handlerSuite<S extends string, Outside extends Record<string, ob
   runner: Runner,
   options: HandlerSuiteOptions<S, Outside, DB>,
 ): void {
+  check(options);
   const { level = 'quick' } = options;
   const { timeoutMs } = boundsOf(level);
   const cases = options.faults === undefined ? everyFault : { 'the given faults': options.faults };

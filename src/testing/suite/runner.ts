@@ -1,5 +1,6 @@
+import { object, oneOf, type Rule } from '../../core/request.js';
 import { explore } from '../search/explore.js';
-import { assertHolds, type Bounds } from '../search/report.js';
+import { assertHolds, type Bounds, boundsRules } from '../search/report.js';
 import type { TestStore } from '../store/store.js';
 import type { Scenario } from '../world/scenario.js';
 
@@ -19,6 +20,13 @@ export interface Runner {
 
 /** How thorough a suite is: `quick` for every commit, `full` for every night, or bounds of your own. */
 export type Level = 'quick' | 'full' | Bounds;
+
+/** The rule for a level. */
+export const levelRule: Rule<unknown> = (name) => {
+  const checkOther = object(boundsRules)(name);
+  const checkWord = oneOf('quick', 'full')(name);
+  return (value) => (typeof value === 'object' ? checkOther(value) : checkWord(value));
+};
 
 /** The bounds of a level, and whether a search that they stop fails. */
 export function boundsOf(level: Level): {

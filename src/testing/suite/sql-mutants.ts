@@ -1,5 +1,6 @@
+import { callable, optional, requestOf } from '../../core/request.js';
 import { explore } from '../search/explore.js';
-import type { Bounds } from '../search/report.js';
+import { type Bounds, boundsRules } from '../search/report.js';
 import type { AnyTables, TestStore } from '../store/store.js';
 import type { Scenario } from '../world/scenario.js';
 import { mutantsOf, type SqlMutant } from './mutate-sql.js';
@@ -14,6 +15,8 @@ export interface MutationReport {
   /** Each mutant that was noticed, and what noticed it. */
   readonly killers: readonly (Pick<SqlMutant, 'sql' | 'change'> & { readonly by: string })[];
 }
+
+const checkOptions = requestOf({ ...boundsRules, only: optional(callable) }, 'bounds');
 
 /** How far `sqlMutants` goes. */
 export interface MutationBounds extends Bounds {
@@ -42,8 +45,10 @@ export interface MutationBounds extends Bounds {
 export async function sqlMutants<DB = AnyTables>(
   makeStore: () => TestStore<DB>,
   scenarios: readonly Scenario<DB>[],
-  { only = () => true, ...bounds }: MutationBounds = {},
+  options: MutationBounds = {},
 ): Promise<MutationReport> {
+  checkOptions(options);
+  const { only = () => true, ...bounds } = options;
   const store = makeStore();
   try {
     const sent = new Set<string>();

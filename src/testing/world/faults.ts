@@ -1,3 +1,5 @@
+import { checkObject } from '../../core/check.js';
+import { amount, by, callable, given, list, object, oneOf, optional, type Rule } from '../../core/request.js';
 /** A number of injected failures, each with one of these errors. */
 export interface Failures {
   /** How many in one schedule. */
@@ -45,6 +47,31 @@ export interface Faults {
   /** A fixed offset of one process's wall clock, in milliseconds, by process name. */
   readonly skewMs?: Readonly<Record<string, number>>;
 }
+
+/** A number, or an object with one; {@link budgetOf} looks at the number. */
+const counted =
+  (rules: Parameters<typeof object>[0]): Rule<unknown> =>
+  (name) => {
+    const check = object({ count: given, ...rules })(name);
+    return (value) => (typeof value === 'number' ? value : check(value));
+  };
+
+/** What the faults of a scenario may say. */
+export const faultRules = {
+  crashes: given,
+  restarts: optional(counted({ pid: optional(oneOf('another', 'same', 'either')) })),
+  lostReplies: given,
+  failures: optional(counted({ errors: optional(list(callable)) })),
+  diskFull: given,
+  clockJumps: given,
+  databaseClockJumps: given,
+  jumpsMs: optional((name) => {
+    const check = list(amount)(name);
+    return (value) => (value === 'expiries' ? value : check(value));
+  }),
+  timers: given,
+  skewMs: optional(by(checkObject)),
+} satisfies Readonly<Record<keyof Faults, Rule<unknown>>>;
 
 /** The kinds of fault that have a budget and are counted in `Report.faultsMet`. */
 export type FaultKind =

@@ -1,3 +1,4 @@
+import { oneOf, optional, requestOf } from '../../core/request.js';
 import type { AnyTables, Awaitable } from '../store/store.js';
 import type { Check, Scenario } from './scenario.js';
 import type { World } from './view.js';
@@ -11,6 +12,11 @@ export interface Invariant<DB = AnyTables> {
   /** Throws when the rule is broken. */
   readonly check: Check<DB>;
 }
+
+const checkOptions = requestOf(
+  { when: optional(oneOf<Invariant['when']>('step', 'end', 'healed'), 'step') },
+  'options',
+);
 
 /** How `invariant` may say that its rule is broken: `false`, the detail as a string, or a throw. */
 export type Finding = boolean | string | undefined;
@@ -34,7 +40,8 @@ export function invariant<DB = AnyTables>(
   holds: (world: World<DB>) => Awaitable<Finding | void>,
   options: { readonly when?: Invariant<DB>['when'] } = {},
 ): Invariant<DB> {
-  return Object.freeze<Invariant<DB>>({ rule, when: options.when ?? 'step', check: judged(holds) });
+  const { when } = checkOptions(options);
+  return Object.freeze<Invariant<DB>>({ rule, when, check: judged(holds) });
 }
 
 /** A check that throws where this one says that something is wrong. */

@@ -1,5 +1,7 @@
+import { checkFunction, checkObject } from '../../core/check.js';
+import { callable, object, optional, type Rule, requestOf } from '../../core/request.js';
 import type { AnyTables, Awaitable } from '../store/store.js';
-import type { Faults } from './faults.js';
+import { type Faults, faultRules } from './faults.js';
 import type { Invariant } from './invariant.js';
 import type { ProcessMain } from './process.js';
 import type { Point, World } from './view.js';
@@ -54,3 +56,37 @@ export interface Scenario<DB = AnyTables> {
   /** Whether two statements of different processes may be swapped. Used to reduce only. Default: if both only read. */
   readonly independent?: (a: Point, b: Point) => boolean;
 }
+
+/** A function for each process. */
+const mains: Rule<object> = (name) => (value) => {
+  checkObject(name, value);
+  for (const [process, main] of Object.entries(value)) checkFunction(`${name}.${process}`, main);
+  return value;
+};
+
+/** A check, a named rule, or several of either. */
+const checks: Rule<unknown> = (name) => (value) => {
+  for (const each of Array.isArray(value) ? (value as readonly unknown[]) : [value]) {
+    if (typeof each !== 'function')
+      checkFunction(`${name}.check`, (each as { readonly check?: unknown } | null)?.check);
+  }
+  return value;
+};
+
+/** Refuses a scenario that would leave out something of what was meant: a misspelled fault never happens. */
+export const checkScenario = requestOf(
+  {
+    processes: mains,
+    faults: optional(object(faultRules)),
+    setup: optional(callable),
+    invariant: optional(checks),
+    finally: optional(checks),
+    eventually: optional(checks),
+    recover: optional(callable),
+    outside: optional(callable),
+    expiries: optional(callable),
+    mayThrow: optional(callable),
+    independent: optional(callable),
+  } satisfies Readonly<Record<keyof Scenario, Rule<unknown>>>,
+  'scenario',
+);
