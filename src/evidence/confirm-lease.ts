@@ -16,7 +16,7 @@ export async function confirm(context: Context, { facts }: Holding): Promise<Res
   const { session, leases, dialect, ports } = context;
   const { taskId, claim } = facts;
   if (dialect.onlyWritesAreCurrent) {
-    const touched = await execute(session, leases.touch({ taskId, claim }));
+    const touched = await execute(session, leases.touch({}));
     if (touched.isErr()) return err(touched.error);
   }
   const askedAt = anchorNow(ports.clock);

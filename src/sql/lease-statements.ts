@@ -158,11 +158,8 @@ export function leaseStatements(database: Database, dialect: Dialect, names: Lea
       (p) => sql`select ${claim}, expires_ms, deadline_ms, ${now} as now_ms from ${lease}
         where ${dialect.among(id('fencing_token'), 'integer', p.tokens)}`,
     ),
-    /** Writes the row of a lease as it is: where a transaction may see an old state, no write of one succeeds. */
-    touch: statement<{ taskId: IdValue; claim: string }>(
-      database,
-      (p) => sql`update ${lease} set owner = owner where ${task} = ${p.taskId} and ${claim} = ${p.claim}`,
-    ),
+    /** Writes no row: a write of whatever kind fails in a transaction that sees an old state. */
+    touch: statement<object>(database, () => sql`update ${lease} set owner = owner where fencing_token = 0`),
     /** Reads the expiry of a lease in a caller's transaction, and locks its row against deletion. */
     confirm: statement<{ taskId: IdValue; claim: string }>(
       database,

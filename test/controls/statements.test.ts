@@ -9,6 +9,7 @@ import { counts } from '../sql/counts.js';
 import { plans } from '../sql/plans.js';
 import { fenced } from '../stage/fenced.js';
 import { unfenced } from '../stage/unfenced.js';
+import { inside } from '../transition/inside.js';
 import { regime } from '../transition/regime.js';
 import { by, type Control, isKept } from './control.js';
 import { allMutants } from './mutants.js';
@@ -85,6 +86,14 @@ const controls: Readonly<Record<string, Control>> = {
   'readTokens: without "fencing_token" in (select value from json_each(?))': by(
     plans,
     'every statement finds the rows that it names by an index, however many there are',
+  ),
+  'confirm: without "task_id" = ?': by(
+    plans,
+    'every statement finds the rows that it names by an index, however many there are',
+  ),
+  'confirm: without "claim" = ?': by(
+    inside,
+    'held.using: a lease that another owner has is lost inside too, and nothing is held against it before the end',
   ),
   'release: without "task_id" = ?': by(
     plans,

@@ -6,6 +6,7 @@ import {
   releaseLease,
   releaseLeases,
   updateStageCas,
+  withTransitionLease,
 } from 'transition-ownership';
 import { expect } from 'vitest';
 import { err, ok, type Proofs } from '../rig/proofs.js';
@@ -30,6 +31,11 @@ export const plans: Proofs = {
     const order = { taskId: 1, fencingToken: Number(lease.fencingToken), by: 'ada', reason: 'drill' };
     await ok(forceReleaseLease(other, order));
     await ok(releaseLease(own, lease));
+    await ok(
+      withTransitionLease(own, { taskId: 4, actor: 'monitor' }, (held) =>
+        a.db.transaction().execute((trx) => ok(held.using(trx).ensure(0))),
+      ),
+    );
     await ok(acquireLease(own, { taskId: 2, actor: 'monitor' }));
     rig.time.freeze(30_000);
     await ok(reclaimStaleLeases(other, { taskIds: [2] }));

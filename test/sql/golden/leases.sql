@@ -108,14 +108,14 @@ select `claim`, expires_ms, deadline_ms, cast((unix_timestamp(sysdate(3)) + @@ti
 
 -- touch
 
--- sqlite: taskId, claim
-update "transition_lease" set owner = owner where "task_id" = ? and "claim" = ?;
+-- sqlite
+update "transition_lease" set owner = owner where fencing_token = 0;
 
--- postgres: taskId, claim
-update "transition_lease" set owner = owner where "task_id" = $1 and "claim" = $2;
+-- postgres
+update "transition_lease" set owner = owner where fencing_token = 0;
 
--- mysql: taskId, claim
-update `transition_lease` set owner = owner where `task_id` = ? and `claim` = ?;
+-- mysql
+update `transition_lease` set owner = owner where fencing_token = 0;
 
 
 -- confirm
