@@ -62,8 +62,8 @@ export function fence(
   ownClaim: Fragment,
   column = id,
 ): Fragment<boolean> {
-  return sql<boolean>`exists (select 1 from ${lease} where ${column('task_id')} = ${taskId}
-    and ${column('claim')} = ${ownClaim} ${dialect.shareLock})`;
+  const own = sql`${column('task_id')} = ${taskId} and ${column('claim')} = ${ownClaim}`;
+  return sql<boolean>`exists (select 1 from ${lease} where ${own} ${dialect.shareLock})`;
 }
 
 /** The condition that nobody holds the task. */
