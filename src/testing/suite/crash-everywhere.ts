@@ -41,7 +41,8 @@ export interface CrashReport {
  * import { crashEverywhere } from 'transition-ownership/testing';
  * import { scenario, store, worker } from './scenario.js';
  *
- * const { points, different } = await crashEverywhere(store, worker, (world) => world.rows('task'), scenario);
+ * const { setup } = scenario;
+ * const { points, different } = await crashEverywhere(store, worker, (world) => world.rows('task'), { setup });
  * console.log(points, different.length); // killed at each point and started again, it ends the same
  * ```
  */
