@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { circlesOf } from './house/circles.js';
 import * as rules from './house/rules.js';
 import { parseSource, type Source } from './house/source.js';
 
@@ -243,6 +244,57 @@ for (const { title, rule, folders: ruled, broken, kept } of house) {
     });
   });
 }
+
+describe('no two files import each other, not even a type', () => {
+  type Files = readonly (readonly [path: string, text: string])[];
+  const circles = (sources: Files) => circlesOf(sources.map(([path, text]) => parseSource(path, text)));
+
+  test('is kept', () => {
+    expect(circlesOf(files.filter(({ path }) => path.startsWith('src/')))).toEqual([]);
+  });
+
+  test.each<{ readonly title: string; readonly sources: Files }>([
+    {
+      title: 'a pair',
+      sources: [
+        ['src/core/a.ts', "import { b } from './b.js';"],
+        ['src/core/b.ts', "import { a } from './a.js';"],
+      ],
+    },
+    {
+      title: 'types alone',
+      sources: [
+        ['src/core/a.ts', "import type { B } from './b.js';"],
+        ['src/core/b.ts', "export type { A } from './a.js';"],
+      ],
+    },
+    {
+      title: 'a ring over two folders',
+      sources: [
+        ['src/lease/a.ts', "import { b } from './deep/b.js';"],
+        ['src/lease/deep/b.ts', "type C = import('../c.js').C;"],
+        ['src/lease/c.ts', "const a = await import('./a.js');"],
+      ],
+    },
+  ])('finds $title', ({ sources }) => {
+    expect(circles([...sources, ['src/core/alone.ts', "import './a.js';"]])).toEqual([
+      sources
+        .map(([path]) => path)
+        .sort()
+        .join(', '),
+    ]);
+  });
+
+  test('finds nothing where two ways lead to one file', () => {
+    const sources: Files = [
+      ['src/core/a.ts', "import './b.js'; import './c.js'; import { sql } from 'kysely';"],
+      ['src/core/b.ts', "import './d.js';"],
+      ['src/core/c.ts', "import './d.js'; import './b.js';"],
+      ['src/core/d.ts', ''],
+    ];
+    expect(circles(sources)).toEqual([]);
+  });
+});
 
 test('an exception to the length of files ends when the file is short', () => {
   const rule = rules.filesAreShort(new Map([['src/a.ts', 'one table']]));

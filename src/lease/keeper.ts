@@ -102,7 +102,7 @@ export class RenewalKeeper implements Keeper {
     this.#disarm();
     const delayMs = Math.max(1, Math.ceil(dueMs - this.#nowMs()));
     this.#armedForMs = dueMs;
-    this.#timer = this.#context().ports.clock.schedule(delayMs, () => this.#tick());
+    this.#timer = this.#context().ports.clock.schedule(delayMs, () => this.#tick(), { background: true });
   }
 
   #disarm(): void {

@@ -15,6 +15,10 @@ export interface Clock {
   wallMs(): number;
   /** Resolves after `ms`. Used between two tries of one statement, so it does keep the process alive. */
   sleep(ms: number): Promise<void>;
-  /** Calls `call` once after `ms` (any size, also above the 24.8 days of a native timer). */
-  schedule(ms: number, call: () => void): ScheduledCall;
+  /**
+   * Calls `call` once after `ms` (any size, also above the 24.8 days of a native timer).
+   *
+   * `background` marks what goes on beside the work and is awaited by none of it, as renewals are.
+   */
+  schedule(ms: number, call: () => void, options?: { readonly background?: boolean }): ScheduledCall;
 }

@@ -21,7 +21,7 @@ export { exactlyOneStageWriter, type StageTables } from './rule/stage-writer.js'
 export { explore } from './search/explore.js';
 export { type DeepeningBounds, exploreDeepening } from './search/explore-deepening.js';
 export { type ArbitraryMakers, type FuzzOptions, fuzz, scheduleArbitrary } from './search/fuzz.js';
-export { replay, type Schedule } from './search/replay.js';
+export { type Replayed, replay, type Schedule } from './search/replay.js';
 export { assertHolds, type Bounds, type Report } from './search/report.js';
 export type { Strategy } from './search/walks.js';
 export { type CustomStore, customStore } from './store/custom-store.js';
@@ -44,13 +44,15 @@ export type {
 export { type CrashReport, crashEverywhere, type Difference } from './suite/crash-everywhere.js';
 export type { RuleId } from './suite/dialect-rules.js';
 export { type DialectSuiteOptions, dialectSuite } from './suite/dialect-suite.js';
-export { type HandlerSuiteOptions, handlerSuite, type StageHandler, type StageMachine } from './suite/handler-suite.js';
+export { type HandlerSuiteOptions, handlerSuite } from './suite/handler-suite.js';
 export type { SqlMutant } from './suite/mutate-sql.js';
 export type { Level, Runner } from './suite/runner.js';
 export { type MutationBounds, type MutationReport, sqlMutants } from './suite/sql-mutants.js';
+export type { MachineOfLife, StageHandler, StageMachine } from './suite/stage-machine.js';
+export type { CreateOwnership, SimulatedOwnershipOptions } from './world/create-ownership.js';
 export type { Failures, FaultKind, Faults, Restarts } from './world/faults.js';
-export { type Finding, type Invariant, invariant } from './world/invariant.js';
+export { type Check, type Finding, type Invariant, invariant } from './world/invariant.js';
+export { perStart } from './world/per-start.js';
 export type { Ported, Process, ProcessClock, ProcessMain } from './world/process.js';
-export type { Check, Scenario } from './world/scenario.js';
-export type { CreateOwnership, SimulatedOwnershipOptions } from './world/simulated-ownership.js';
+export type { Scenario } from './world/scenario.js';
 export type { Fact, Operation, Point, ProcessView, World } from './world/view.js';

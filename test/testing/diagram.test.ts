@@ -52,7 +52,7 @@ describe('the message of a failure', () => {
          ✗ a fencing token is granted once: token 1 was granted to B and to A
 
       Run it again:
-        await replay(store, scenario, 's1.uimube.0*2.1.0*2.1')"
+        await replay(store, scenario, 's2.1bi2ou4.0vbe0rhm1vbe1rhm1r5v0r5v')"
     `);
   });
 

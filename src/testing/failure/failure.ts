@@ -1,8 +1,9 @@
 import { tokenOf } from '../search/token.js';
 import type { TestStore } from '../store/store.js';
-import { budgetOf, type FaultKind, faultKinds } from '../world/faults.js';
+import { demanded, type FaultKind, faultKinds } from '../world/faults.js';
 import type { Scenario } from '../world/scenario.js';
-import { lineOf, type Step } from '../world/trace.js';
+import type { Simulation } from '../world/simulation.js';
+import { lineOf } from '../world/trace.js';
 import { htmlDiagram } from './html-diagram.js';
 import { type Story, storyOf } from './story.js';
 import { textDiagram } from './text-diagram.js';
@@ -12,8 +13,7 @@ export interface FailureParts<DB> {
   readonly store: TestStore<DB>;
   readonly scenario: Scenario<DB>;
   readonly error: Error;
-  readonly picks: readonly number[];
-  readonly log: readonly Step[];
+  readonly world: Pick<Simulation<DB>, 'taken' | 'moves' | 'state'>;
 }
 
 /**
@@ -51,9 +51,11 @@ export class Failure extends Error {
 
   /** @internal Draws the failure of one schedule. */
   static of<DB>(parts: FailureParts<DB>): Failure {
-    const token = tokenOf(parts.scenario, parts.picks);
-    const story = storyOf({ violated: parts.error.message, token, store: parts.store.name, log: parts.log });
-    return new Failure(parts.error, story, parts.log.map(lineOf));
+    const { store, scenario, error, world } = parts;
+    const { log } = world.state;
+    const token = tokenOf(scenario, world);
+    const story = storyOf({ violated: error.message, token, store: store.name, log });
+    return new Failure(error, story, log.map(lineOf));
   }
 
   /** @internal A failure of the scenario as a whole, with no schedule to show. */
@@ -64,8 +66,7 @@ export class Failure extends Error {
 
 /** A scenario with a fault that no schedule met did not test what it says. */
 export function vacuity<DB>(scenario: Scenario<DB>, met: Readonly<Record<FaultKind, number>>): Failure | undefined {
-  const budget = budgetOf(scenario.faults ?? {});
-  const missed = faultKinds.filter((kind) => budget[kind] > 0 && met[kind] === 0);
+  const missed = faultKinds.filter((kind) => demanded(scenario.faults ?? {}, kind) && met[kind] === 0);
   if (missed.length === 0) return undefined;
   return Failure.ofScenario(
     new Error(

@@ -1,4 +1,4 @@
-import { startMs } from '../world/run-options.js';
+import { startMs } from '../world/start-ms.js';
 import { escaped } from './escaped.js';
 import { pageStyle } from './page-style.js';
 import type { Beat, Story } from './story.js';

@@ -1,5 +1,5 @@
 import { asText } from '../world/interner.js';
-import { startMs } from '../world/run-options.js';
+import { startMs } from '../world/start-ms.js';
 import type { Step } from '../world/trace.js';
 import { type Change, changesBetween } from './changes.js';
 

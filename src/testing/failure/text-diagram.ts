@@ -1,4 +1,4 @@
-import { startMs } from '../world/run-options.js';
+import { startMs } from '../world/start-ms.js';
 import type { Change } from './changes.js';
 import type { Beat, Lane, Story } from './story.js';
 

@@ -32,16 +32,20 @@ const check = requestOf(
  */
 export function exactlyOneStageWriter<DB = AnyTables>(tables: StageTables = {}): Invariant<DB> {
   const { table, id, stage, lease } = check(tables);
-  return invariant<DB>('exactly one stage writer', (world) => {
-    const { actors, previous } = world;
-    for (const after of world.rows(table)) {
-      const sameTask = (row: Row) => String(row[id]) === String(after[id]);
-      const before = previous[table]?.find(sameTask);
-      if (before === undefined || before[stage] === after[stage]) continue;
-      const owner = previous[lease]?.find((row) => String(row['task_id']) === String(after[id]));
-      if (owner === undefined || actors.some((actor) => actor.bootId === owner['owner_boot_id'])) continue;
-      return `${actors.map((actor) => actor.name).join(' or ')} moved task ${String(after[id])} from ${String(before[stage])} to ${String(after[stage])} while ${String(owner['owner_boot_id'])} held it`;
-    }
-    return true;
-  });
+  return invariant<DB>(
+    'exactly one stage writer',
+    (world) => {
+      const { actors, previous } = world;
+      for (const after of world.rows(table)) {
+        const sameTask = (row: Row) => String(row[id]) === String(after[id]);
+        const before = previous[table]?.find(sameTask);
+        if (before === undefined || before[stage] === after[stage]) continue;
+        const owner = previous[lease]?.find((row) => String(row['task_id']) === String(after[id]));
+        if (owner === undefined || actors.some((actor) => actor.bootId === owner['owner_boot_id'])) continue;
+        return `${actors.map((actor) => actor.name).join(' or ')} moved task ${String(after[id])} from ${String(before[stage])} to ${String(after[stage])} while ${String(owner['owner_boot_id'])} held it`;
+      }
+      return true;
+    },
+    { ofChanges: true },
+  );
 }

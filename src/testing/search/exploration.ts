@@ -1,10 +1,13 @@
 import type { TestStore } from '../store/store.js';
+import type { Choice } from '../world/choice.js';
 import { commute, type Footprint } from '../world/footprint.js';
 import { Interner } from '../world/interner.js';
-import type { Choice } from '../world/parked.js';
+import { LifeMemory } from '../world/life-memory.js';
+import type { Spoken } from '../world/run-options.js';
 import type { Scenario } from '../world/scenario.js';
-import { Simulation } from '../world/simulation.js';
-import { type Asleep, isWorthTrying, moveOn, type Node, nodeOf, preempts } from './node.js';
+import { type Ending, Simulation } from '../world/simulation.js';
+import type { LookedAt } from '../world/state.js';
+import { type Asleep, exceeds, isWorthTrying, moveOn, type Node, nodeOf, preempts } from './node.js';
 import type { Bounds } from './report.js';
 import { RunsDiffer } from './rerun.js';
 
@@ -21,33 +24,53 @@ export class Exploration<DB> {
   readonly interner = new Interner();
   /** For each state, the choices that slept on every visit so far. */
   readonly states = new Map<string, ReadonlySet<string>>();
+  /** Which rules said something. */
+  readonly spoken: Spoken = new Map();
+  /** Some choice was one preemption too many. */
+  bounded = false;
+  private readonly lives = new LifeMemory();
   private readonly store: TestStore<DB>;
   private readonly scenario: Scenario<DB>;
   private readonly bounds: Bounds;
+  private readonly looked: LookedAt;
   private readonly caches: boolean;
   private readonly sleeps: boolean;
 
-  constructor(store: TestStore<DB>, scenario: Scenario<DB>, bounds: Bounds) {
+  constructor(store: TestStore<DB>, scenario: Scenario<DB>, bounds: Bounds, looked: LookedAt = nothing) {
     this.store = store;
     this.scenario = scenario;
     this.bounds = bounds;
+    this.looked = looked;
     const reduce = bounds.reduce ?? (bounds.preemptions === undefined ? 'both' : 'none');
-    this.caches = reduce === 'cache' || reduce === 'both';
-    this.sleeps = reduce === 'sleep' || reduce === 'both';
+    this.caches = (reduce === 'cache' || reduce === 'both') && !looked.history;
+    this.sleeps = (reduce === 'sleep' || reduce === 'both') && !looked.history && !looked.transition;
   }
 
   /** A world for one more schedule. */
   world(): Simulation<DB> {
     const { maxSteps = 400 } = this.bounds;
-    return new Simulation(this.store, this.scenario, { interner: this.interner, maxSteps });
+    const { interner, lives, spoken } = this;
+    return new Simulation(this.store, this.scenario, { interner, lives, spoken, maxSteps });
+  }
+
+  /** Whether a rule looked at what the reductions in use leave out: then all begins anew, without them. */
+  isMisled({ lookedAt }: Simulation<DB>['state']): boolean {
+    return (lookedAt.transition && this.sleeps) || (lookedAt.history && (this.sleeps || this.caches));
+  }
+
+  /** The same search from its beginning, without what would miss what a rule has looked at. */
+  anew({ lookedAt }: Simulation<DB>['state']): Exploration<DB> {
+    const transition = this.looked.transition || lookedAt.transition;
+    const history = this.looked.history || lookedAt.history;
+    return new Exploration(this.store, this.scenario, this.bounds, { transition, history });
   }
 
   /** Runs one schedule: along the path as it stands, then on into what is new. */
-  async run(world: Simulation<DB>): Promise<'end' | 'left'> {
+  async run(world: Simulation<DB>): Promise<Ending> {
     let depth = 0;
     const noteStep = () => {
       const node = depth > 0 ? this.path[depth - 1] : undefined;
-      node?.footprints.set(node.ids[node.at] ?? '', world.footprint);
+      node?.footprints.set(node.ids[node.at] ?? '', world.state.footprint);
     };
     const end = await world.run((choices) => {
       noteStep();
@@ -64,7 +87,7 @@ export class Exploration<DB> {
   /** Turns to the next schedule; false if there is none. */
   turn(): boolean {
     for (let node = this.path.at(-1); node !== undefined; node = this.path.at(-1)) {
-      if (moveOn(node, this.bounds.preemptions)) return true;
+      if (this.moveOn(node)) return true;
       this.path.pop();
     }
     return false;
@@ -76,10 +99,16 @@ export class Exploration<DB> {
     const visit = this.caches ? this.visit(world.key(), choices, arriving) : { asleep: arriving, only: undefined };
     if (visit.only?.size === 0) return undefined;
     const preempted = (parent?.preempted ?? 0) + (parent !== undefined && preempts(parent, parent.at) ? 1 : 0);
-    const node = nodeOf(choices, { ...visit, last: world.last, preempted, seen: seenBy(world) });
-    if (!moveOn(node, this.bounds.preemptions)) return undefined;
+    const node = nodeOf(choices, { ...visit, last: world.state.last, preempted, seen: seenBy(world) });
+    if (!this.moveOn(node)) return undefined;
     this.path.push(node);
     return node;
+  }
+
+  private moveOn(node: Node): boolean {
+    const { preemptions } = this.bounds;
+    this.bounded ||= preemptions !== undefined && exceeds(node, preemptions);
+    return moveOn(node, preemptions);
   }
 
   /** What sleeps in a child: what slept in the parent or was tried there before, and commutes with the step taken. */
@@ -113,10 +142,12 @@ export class Exploration<DB> {
 
   private assertSame(node: Node, world: Simulation<DB>, choices: readonly Choice[]): void {
     const same = node.ids.length === choices.length && choices.every((choice, at) => choice.id === node.ids[at]);
-    if (!same || node.seen !== seenBy(world)) throw new RunsDiffer(world.trace);
+    if (!same || node.seen !== seenBy(world)) throw new RunsDiffer(world.state.lines());
   }
 }
 
+const nothing: LookedAt = Object.freeze({ transition: false, history: false });
+
 const nothingSleeps: Asleep = new Map();
 
-const seenBy = <DB>(world: Simulation<DB>) => world.processes.map((each) => each.seen).join();
+const seenBy = <DB>(world: Simulation<DB>) => world.state.processes.map((each) => each.seen).join();

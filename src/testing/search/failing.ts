@@ -2,7 +2,7 @@ import { Failure } from '../failure/failure.js';
 import type { TestStore } from '../store/store.js';
 import { recoverAndCheck } from '../world/recovery.js';
 import type { Scenario } from '../world/scenario.js';
-import { Simulation } from '../world/simulation.js';
+import { type Ending, Simulation } from '../world/simulation.js';
 import { isFinding, isShrinkable, kindOf } from './finding.js';
 import { shrink } from './shrink.js';
 
@@ -14,12 +14,11 @@ export async function failureOf<DB>(
 ): Promise<Failure> {
   await world.leave();
   if (!isFinding(error)) throw error;
-  if (!shrinks || !isShrinkable(error))
-    return Failure.of({ store, scenario, error, picks: world.taken, log: world.log });
+  if (!shrinks || !isShrinkable(error)) return Failure.of({ store, scenario, error, world });
   const picks = await shrink(store, scenario, { picks: world.taken, kind: kindOf(error) });
   const shown = new Simulation(store, scenario, { drawn: true });
   const found = await failWith(shown, picks);
-  return Failure.of({ store, scenario, error: found ?? error, picks: shown.taken, log: shown.log });
+  return Failure.of({ store, scenario, error: found ?? error, world: shown });
 }
 
 /**
@@ -33,8 +32,13 @@ export async function failWith<DB>(
   place: (pick: number, of: number) => number = (pick) => pick,
 ): Promise<Error | undefined> {
   let at = 0;
+  return failIn(world, () => world.run((choices) => place(picks[at++] ?? 0, choices.length)));
+}
+
+/** Runs one schedule to its end and what follows it; answers what went wrong. */
+export async function failIn<DB>(world: Simulation<DB>, run: () => Promise<Ending>): Promise<Error | undefined> {
   try {
-    if ((await world.run((choices) => place(picks[at++] ?? 0, choices.length))) === 'end') await recoverAndCheck(world);
+    if ((await run()) === 'end') await recoverAndCheck(world);
     return undefined;
   } catch (error) {
     if (isFinding(error)) return error;

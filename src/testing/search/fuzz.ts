@@ -3,13 +3,17 @@ import type { Failure } from '../failure/failure.js';
 import { vacuity } from '../failure/failure.js';
 import { loadPeer } from '../store/load-peer.js';
 import type { AnyTables, TestStore } from '../store/store.js';
+import { Interner } from '../world/interner.js';
+import { LifeMemory } from '../world/life-memory.js';
 import { recoverAndCheck } from '../world/recovery.js';
 import type { Pick } from '../world/run-options.js';
 import { checkScenario, type Scenario } from '../world/scenario.js';
 import { Simulation } from '../world/simulation.js';
+import { TooLong } from '../world/trouble.js';
 import { Count } from './count.js';
 import { failureOf } from './failing.js';
 import type { Report } from './report.js';
+import { silent } from './silent.js';
 import { pctWalk, type Strategy, uniformWalk } from './walks.js';
 
 /** How a scenario is fuzzed. */
@@ -69,21 +73,26 @@ export async function fuzz<DB = AnyTables>(
   await store.open();
   const begunMs = performance.now();
   const count = new Count();
+  const shared = { interner: new Interner(), lives: new LifeMemory(), spoken: new Map<string, boolean>() };
   let last: { readonly world: Simulation<DB>; readonly error: unknown } | undefined;
   const walk = (picks: readonly number[]): Pick => (strategy === 'pct' ? pctWalk(picks, depth) : uniformWalk(picks));
   const property = fc.asyncProperty(
     fc.array(fc.nat(pickRange), { maxLength: strategy === 'pct' ? 12 : depth, size: 'max' }),
     async (picks) => {
       if (last === undefined && performance.now() - begunMs > maxMs) return;
-      const world = new Simulation(store, scenario, { maxSteps });
+      const world = new Simulation(store, scenario, { ...shared, maxSteps });
+      let cut = false;
       try {
-        if ((await world.run(walk(picks))) === 'end') await recoverAndCheck(world);
+        const ending = await world.run(walk(picks));
+        if (ending === 'end') await recoverAndCheck(world);
+        cut = ending === 'cut';
       } catch (error) {
         last = { world, error };
+        cut = error instanceof TooLong;
         throw error;
       } finally {
         await world.leave();
-        count.add(world);
+        count.add(world, cut);
       }
     },
   );
@@ -101,6 +110,7 @@ export async function fuzz<DB = AnyTables>(
     ...count.totals(),
     states: 0,
     ms: performance.now() - begunMs,
+    warnings: [...count.warnings(), ...silent(shared.spoken)],
     ...(failure === undefined ? {} : { failure }),
   };
 }

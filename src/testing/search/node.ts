@@ -1,5 +1,5 @@
+import type { Choice } from '../world/choice.js';
 import type { Footprint } from '../world/footprint.js';
-import type { Choice } from '../world/parked.js';
 
 /** A choice that need not be tried here: what it leads to was reached by another order. */
 export type Asleep = ReadonlyMap<string, Footprint>;
@@ -29,7 +29,7 @@ export function nodeOf(choices: readonly Choice[], rest: Omit<Node, 'ids' | 'ste
   return {
     ...rest,
     ids: choices.map((choice) => choice.id),
-    steps: choices.map((choice) => (choice.kind === 'step' ? choice.parked.by.index : undefined)),
+    steps: choices.map((choice) => (choice.kind === 'step' ? choice.by.index : undefined)),
     footprints: new Map(),
     at: -1,
   };
@@ -53,3 +53,7 @@ export function preempts(node: Node, at: number): boolean {
   const by = node.steps[at];
   return by !== undefined && by !== node.last && node.steps.includes(node.last);
 }
+
+/** Whether the bound on preemptions leaves a choice of this node out. */
+export const exceeds = (node: Node, preemptions: number): boolean =>
+  node.preempted >= preemptions && node.ids.some((_, at) => preempts(node, at));

@@ -2,8 +2,9 @@ import { Failure } from '../failure/failure.js';
 import type { AnyTables, TestStore } from '../store/store.js';
 import { checkScenario, type Scenario } from '../world/scenario.js';
 import { Simulation } from '../world/simulation.js';
-import { failWith } from './failing.js';
-import { picksOf } from './token.js';
+import { failIn, failWith } from './failing.js';
+import { Follower } from './follow.js';
+import { movesOf } from './token.js';
 
 /**
  * A schedule as `scheduleArbitrary` draws it: whole numbers, each taken modulo the number of choices, 0 to carry on.
@@ -11,10 +12,21 @@ import { picksOf } from './token.js';
  */
 export type Schedule = readonly unknown[];
 
+/** A schedule that was run again, and in which nothing was wrong. */
+export interface Replayed {
+  /** What happened, one line a step. */
+  readonly trace: readonly string[];
+  /** Whether every step of the token was met. If not, the code has changed where it matters: find a new token. */
+  readonly fits: boolean;
+}
+
 /**
  * Runs one schedule again: a token from a failure, or the picks of `scheduleArbitrary`.
  *
- * @returns The failure, if it fails; else its trace, one line a step.
+ * A token is followed by what its steps are: steps that are new between them are passed over. Where one of them is gone
+ * the schedule is carried on without it, and `fits` is false: then nothing is said about the failure that the token kept.
+ *
+ * @returns The failure, if it fails; else its trace, one line a step, and whether every step of the token was met.
  * @example
  * ```ts
  * import { explore, replay } from 'transition-ownership/testing';
@@ -31,15 +43,17 @@ export async function replay<DB = AnyTables>(
   store: TestStore<DB>,
   scenario: Scenario<DB>,
   schedule: string | Schedule,
-): Promise<Failure | { readonly trace: readonly string[] }> {
+): Promise<Failure | Replayed> {
   checkScenario(scenario);
   await store.open();
-  const exact = typeof schedule === 'string';
-  const picks = exact
-    ? picksOf(scenario, schedule)
-    : schedule.map((pick) => (typeof pick === 'number' ? Math.abs(Math.trunc(pick)) : 0));
   const world = new Simulation(store, scenario, { drawn: true });
-  const error = await failWith(world, picks, exact ? (pick) => pick : (pick, of) => pick % of);
-  if (error === undefined) return { trace: world.trace };
-  return Failure.of({ store, scenario, error, picks: world.taken, log: world.log });
+  const follower = new Follower(typeof schedule === 'string' ? movesOf(scenario, schedule) : []);
+  const error =
+    typeof schedule === 'string'
+      ? await failIn(world, () => world.run((choices) => follower.pick(choices, world.state.nowMs)))
+      : await failWith(world, schedule.map(naturalOf), (pick, of) => pick % of);
+  if (error !== undefined) return Failure.of({ store, scenario, error, world });
+  return { trace: world.state.lines(), fits: follower.fits && follower.isThrough };
 }
+
+const naturalOf = (pick: unknown) => (typeof pick === 'number' ? Math.abs(Math.trunc(pick)) : 0);

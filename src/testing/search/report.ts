@@ -44,6 +44,11 @@ export interface Report {
   readonly complete: boolean;
   /** Schedules that were run, those that were left early because the rest is known included. */
   readonly schedules: number;
+  /**
+   * Schedules that a bound on timers or steps cut off before their end, where no rule could look. With one of them nothing
+   * is complete.
+   */
+  readonly cut: number;
   /** Steps over all schedules. */
   readonly steps: number;
   /** Different states that were met; 0 without a state cache. */
@@ -52,6 +57,8 @@ export interface Report {
   readonly ms: number;
   /** How often each kind of fault was met. */
   readonly faultsMet: Readonly<Record<FaultKind, number>>;
+  /** What else must be known to read the report: schedules that were cut off, time that was idle, rules that said nothing. */
+  readonly warnings: readonly string[];
   /** The first thing that was wrong, shrunk to few steps. */
   readonly failure?: Failure;
 }
@@ -67,8 +74,11 @@ export function assertHolds(report: Report, options: { readonly complete?: boole
   if (report.failure !== undefined) throw report.failure;
   if (complete && !report.complete) {
     throw new Error(
-      `not exhausted: ${report.schedules} schedules in ${Math.round(report.ms)} ms did not cover the scenario. ` +
-        'Raise maxSchedules or maxMs, lower the faults, or accept it with { complete: false }.',
+      [
+        `not exhausted: ${report.schedules} schedules in ${Math.round(report.ms)} ms did not cover the scenario. ` +
+          'Raise maxSchedules or maxMs, lower the faults, or accept it with { complete: false }.',
+        ...report.warnings,
+      ].join('\n'),
     );
   }
 }

@@ -19,13 +19,16 @@ export class RunsDiffer extends Trouble {
 /** Runs a schedule once more, without its checks, and throws if it goes another way. */
 export async function rerun<DB>(store: TestStore<DB>, scenario: Scenario<DB>, first: Simulation<DB>): Promise<void> {
   const { invariant: _invariant, finally: _finally, eventually: _eventually, ...unchecked } = scenario;
-  const second = new Simulation(store, unchecked, { interner: first.interner, maxSteps: Number.POSITIVE_INFINITY });
+  const second = new Simulation(store, unchecked, {
+    interner: first.state.interner,
+    maxSteps: Number.POSITIVE_INFINITY,
+  });
   let at = 0;
   try {
     await second.run(() => first.taken[at++] ?? -1);
   } finally {
     await second.leave();
   }
-  const story = (world: Simulation<DB>) => world.trace.join('\n');
-  if (story(first) !== story(second)) throw new RunsDiffer(second.trace);
+  const story = (world: Simulation<DB>) => world.state.lines().join('\n');
+  if (story(first) !== story(second)) throw new RunsDiffer(second.state.lines());
 }

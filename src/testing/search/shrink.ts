@@ -98,7 +98,7 @@ async function follow<DB>(
       }
       if (at < 0) at = 0;
       const choice = choices[at];
-      if (choice?.kind === 'step' && choice.parked.by.index !== world.last) switches++;
+      if (choice?.kind === 'step' && choice.by.index !== world.state.last) switches++;
       taken.push(choice?.id ?? '');
       return at;
     });
@@ -107,7 +107,7 @@ async function follow<DB>(
   } catch (error) {
     if (!isFinding(error)) throw error;
     return kindOf(error) === kind
-      ? { ids: taken, picks: [...world.taken], weight: [world.steps, switches] }
+      ? { ids: taken, picks: [...world.taken], weight: [world.state.steps, switches] }
       : undefined;
   } finally {
     await world.leave();

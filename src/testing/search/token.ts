@@ -1,26 +1,36 @@
 import { budgetOf } from '../world/faults.js';
 import type { Scenario } from '../world/scenario.js';
+import type { Simulation } from '../world/simulation.js';
 
-const version = 's1';
+const version = 's2';
 
 /**
- * A schedule as one word: `s1.<scenario>.<picks>`.
+ * A schedule as one word: `s2.<scenario>.<moves>`, each move by what it was.
  *
  * The scenario's mark (its process names and faults) makes a token that is used on another scenario say so, instead of
- * replaying something else.
+ * replaying something else. A schedule goes on with the first choice where its moves end, so those are left out there.
  */
-export function tokenOf<DB>(scenario: Scenario<DB>, picks: readonly number[]): string {
-  return `${version}.${markOf(scenario)}.${encode(picks)}`;
+export function tokenOf<DB>(scenario: Scenario<DB>, { taken, moves }: Pick<Simulation<DB>, 'taken' | 'moves'>): string {
+  let deviating = taken.length;
+  while (deviating > 0 && taken[deviating - 1] === 0) deviating--;
+  return `${version}.${markOf(scenario)}.${moves.slice(0, deviating).join('')}`;
 }
 
-/** The picks of a token; refuses one that was made for another scenario. */
-export function picksOf<DB>(scenario: Scenario<DB>, token: string): number[] {
-  const [made, mark, ...runs] = token.split('.');
-  if (made !== version || mark === undefined) throw new TypeError(`not a schedule token: ${token}`);
+/** The moves of a token; refuses one that was made for another scenario, or by a version whose tokens did not know them. */
+export function movesOf<DB>(scenario: Scenario<DB>, token: string): string[] {
+  const [made, mark, moves] = token.split('.');
+  if (made === 's1') {
+    throw new TypeError(
+      'this token was made by version 0.1, and does not say what its steps were: explore again for a new one',
+    );
+  }
+  if (made !== version || mark === undefined || moves === undefined || !/^(?:[-0-9a-z][0-9a-z]{3})*$/.test(moves)) {
+    throw new TypeError(`not a schedule token: ${token}`);
+  }
   if (mark !== markOf(scenario)) {
     throw new TypeError('this token was made for a scenario with other processes or faults, so it cannot be replayed');
   }
-  return decode(runs.join('.'), token);
+  return moves.match(/.{4}/g) ?? [];
 }
 
 function markOf<DB>(scenario: Scenario<DB>): string {
@@ -29,25 +39,4 @@ function markOf<DB>(scenario: Scenario<DB>): string {
   let mark = 7;
   for (const character of text) mark = (Math.imul(mark, 31) + (character.codePointAt(0) ?? 0)) >>> 0;
   return mark.toString(36);
-}
-
-/** Picks in base 36, runs of one pick as `pick*times`. */
-function encode(picks: readonly number[]): string {
-  const runs: { pick: number; times: number }[] = [];
-  for (const pick of picks) {
-    const run = runs.at(-1);
-    if (run?.pick === pick) run.times++;
-    else runs.push({ pick, times: 1 });
-  }
-  return runs.map(({ pick, times }) => pick.toString(36) + (times > 1 ? `*${times.toString(36)}` : '')).join('.');
-}
-
-function decode(text: string, token: string): number[] {
-  if (text === '') return [];
-  return text.split('.').flatMap((run) => {
-    const [pick, times] = run.split('*').map((part) => Number.parseInt(part, 36));
-    if (pick === undefined || Number.isNaN(pick) || Number.isNaN(times))
-      throw new TypeError(`not a schedule token: ${token}`);
-    return new Array<number>(times ?? 1).fill(pick);
-  });
 }

@@ -1,4 +1,4 @@
-import type { Choice } from '../world/parked.js';
+import type { Choice } from '../world/choice.js';
 import type { Pick } from '../world/run-options.js';
 
 /** How a random schedule is drawn: evenly, or with few switches between prioritised processes. */

@@ -85,6 +85,7 @@ export function memoryStore<DB = AnyTables>(options: MemoryStoreOptions<DB> = {}
       clock.nowMs = nowMs;
     },
     snapshot: () => ready().tables.snapshot(),
+    readsOnly: (text) => ready().tables.readsOnly(text),
     isBusy: isSqliteBusy,
     async close() {
       await admin.destroy();

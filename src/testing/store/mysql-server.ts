@@ -1,5 +1,6 @@
 import { lockWaits } from './mysql-lock-waits.js';
-import { following, ownName, type Server, type Session } from './server-sessions.js';
+import { calledFunctions, type KnownPure, wellKnown } from './only-reads.js';
+import { answering, following, ownName, type Server, type Session } from './server-sessions.js';
 import { type Row, realClockColumns } from './store.js';
 
 /** What is used of a connection of mysql2 (of `mysql2`, not of `mysql2/promise`). */
@@ -30,6 +31,7 @@ export interface MysqlServerOptions {
 export class MysqlServer implements Server<MysqlSession> {
   readonly database = ownName();
   nowMs = 0;
+  known: KnownPure = wellKnown;
   private readonly options: MysqlServerOptions;
   private first: Promise<MysqlSession> | undefined;
   private tables: readonly { readonly name: string; readonly read: string }[] = [];
@@ -54,8 +56,8 @@ export class MysqlServer implements Server<MysqlSession> {
       new Promise<unknown>((resolve, reject) => {
         client.query(text, values, (error, rows) => (error === null ? resolve(rows) : reject(error)));
       });
-    if (first) await ask(`create database ${this.database}`);
-    await ask(`use ${this.database}`);
+    if (first) await answering(ask(`create database ${this.database}`));
+    await answering(ask(`use ${this.database}`));
     if (this.options.isolation !== undefined) {
       await ask(`set session transaction isolation level ${this.options.isolation}`);
     }
@@ -79,6 +81,18 @@ export class MysqlServer implements Server<MysqlSession> {
     return session;
   }
 
+  /** Asks for the functions that are made here, which may act, and for the views that call one. */
+  async learn(): Promise<void> {
+    const routines = await this.query('select routine_name as name from information_schema.routines');
+    const made = new Set(routines.map((row) => String(row['name']).toLowerCase()));
+    const isPure = (name: string) => wellKnown.isPure(name) && !made.has(name);
+    const views = await this.query(
+      'select table_name as name, view_definition as definition from information_schema.views where table_schema = database()',
+    );
+    const impure = views.filter((view) => calledFunctions(String(view['definition'])).some((name) => !isPure(name)));
+    this.known = { isPure, impureViews: new Set(impure.map((view) => String(view['name']).toLowerCase())) };
+  }
+
   async terminate({ id, client }: MysqlSession): Promise<void> {
     await this.query(`kill ${id}`).catch(() => undefined);
     for (let gone = false; !gone; ) {
@@ -98,7 +112,9 @@ export class MysqlServer implements Server<MysqlSession> {
   async reset(): Promise<void> {
     const ignored = this.options.ignoreColumns ?? realClockColumns;
     const columns = await this.query(
-      `select table_name as t, column_name as c from information_schema.columns where table_schema = database() order by table_name, ordinal_position`,
+      `select c.table_name as t, c.column_name as c from information_schema.columns c
+        join information_schema.tables b on b.table_schema = c.table_schema and b.table_name = c.table_name
+        where c.table_schema = database() and b.table_type = 'BASE TABLE' order by c.table_name, c.ordinal_position`,
     );
     const names = [...new Set(columns.map((column) => String(column['t'])))];
     this.tables = names.map((name) => {

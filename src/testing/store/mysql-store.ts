@@ -1,6 +1,7 @@
 import { Kysely, MysqlDialect, type MysqlPoolConnection, sql } from 'kysely';
 import { callable, list, oneOf, optional, type Rule, requestOf, text } from '../../core/request.js';
 import { type MysqlClient, MysqlServer, type MysqlSession } from './mysql-server.js';
+import { onlyReads } from './only-reads.js';
 import { ProcessSessions } from './server-sessions.js';
 import type { AnyTables, Migrate, StoreErrors, TestStore } from './store.js';
 
@@ -60,7 +61,10 @@ export function mysqlStore<DB = AnyTables>(options: MysqlStoreOptions<DB>): Test
     nowMs: sql<number>`@simulated_now_ms`,
     errors: mysqlErrors,
     open() {
-      open ??= server.admin().then(() => options.migrate?.(admin));
+      open ??= server
+        .admin()
+        .then(() => options.migrate?.(admin))
+        .then(() => server.learn());
       return open.then(() => undefined);
     },
     async connect() {
@@ -82,6 +86,7 @@ export function mysqlStore<DB = AnyTables>(options: MysqlStoreOptions<DB>): Test
       server.nowMs = nowMs;
     },
     snapshot: () => server.snapshot(),
+    readsOnly: (text) => onlyReads(text, server.known),
     isBusy: () => false,
     async close() {
       await server.query(`drop database if exists ${server.database}`);

@@ -1,5 +1,6 @@
 import type { PostgresPoolClient } from 'kysely';
-import { following, ownName, type Server, type Session } from './server-sessions.js';
+import { calledFunctions, type KnownPure } from './only-reads.js';
+import { answering, following, ownName, type Server, type Session } from './server-sessions.js';
 import { type Row, realClockColumns } from './store.js';
 
 /** What is used of a `Client` of pg. */
@@ -32,6 +33,8 @@ export class PostgresServer implements Server<PostgresSession> {
   private readonly options: PostgresServerOptions;
   private first: Promise<PostgresSession> | undefined;
   private tables: readonly string[] = [];
+  /** Nothing is, until `learn` has asked. */
+  known: KnownPure = { isPure: () => false };
 
   constructor(options: PostgresServerOptions) {
     this.options = options;
@@ -49,8 +52,8 @@ export class PostgresServer implements Server<PostgresSession> {
   async open(first = false): Promise<PostgresSession> {
     const client = await this.options.connect();
     client.on('error', () => undefined);
-    if (first) await client.query(`create schema ${this.schema}`);
-    await client.query(`set search_path to ${this.schema}, public`);
+    if (first) await answering(client.query(`create schema ${this.schema}`));
+    await answering(client.query(`set search_path to ${this.schema}, public`));
     // Which statement a deadlock costs would depend on real time: the world decides, long before the server looks.
     await client.query("set deadlock_timeout to '60s'").catch(() => undefined);
     await client.query(`set default_transaction_isolation to '${this.options.isolation ?? 'read committed'}'`);
@@ -107,6 +110,20 @@ export class PostgresServer implements Server<PostgresSession> {
     const sequences = `(select coalesce(jsonb_agg(jsonb_build_object('name', sequencename, 'last', last_value) order by sequencename), '[]') from pg_sequences where schemaname = current_schema() and sequencename <> 'simulated_clock') as "sequences of ids"`;
     const rows = await this.query(`select ${[...parts, sequences].join(', ')}`, [ignored]);
     return rows[0] as Record<string, readonly Row[]>;
+  }
+
+  /** Asks which functions change nothing, and which views call one that may. A function of two kinds may act. */
+  async learn(): Promise<void> {
+    const functions = await this.query(
+      "select proname as name, bool_and(provolatile <> 'v') as pure from pg_proc group by proname",
+    );
+    const pure = new Set(functions.filter((row) => row['pure'] === true).map((row) => String(row['name'])));
+    const isPure = (name: string) => pure.has(name);
+    const views = await this.query(
+      "select viewname as name, definition from pg_views where schemaname not in ('pg_catalog', 'information_schema')",
+    );
+    const impure = views.filter((view) => calledFunctions(String(view['definition'])).some((name) => !isPure(name)));
+    this.known = { isPure, impureViews: new Set(impure.map((view) => String(view['name']))) };
   }
 
   async close(): Promise<void> {

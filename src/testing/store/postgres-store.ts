@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect, type PostgresPoolClient, sql } from 'kysely';
 import { callable, list, oneOf, optional, type Rule, requestOf, text } from '../../core/request.js';
+import { onlyReads } from './only-reads.js';
 import { type PostgresClient, PostgresServer, type PostgresSession } from './postgres-server.js';
 import { ProcessSessions } from './server-sessions.js';
 import type { AnyTables, Migrate, StoreErrors, TestStore } from './store.js';
@@ -63,6 +64,7 @@ export function postgresStore<DB = AnyTables>(options: PostgresStoreOptions<DB>)
       open ??= (async () => {
         await server.query('create sequence simulated_clock minvalue 0');
         await options.migrate?.(admin);
+        await server.learn();
       })();
       return open;
     },
@@ -87,6 +89,7 @@ export function postgresStore<DB = AnyTables>(options: PostgresStoreOptions<DB>)
     reset: () => server.reset(),
     setNow: async (nowMs) => void (await server.query('select setval($1, $2)', ['simulated_clock', nowMs])),
     snapshot: () => server.snapshot(),
+    readsOnly: (text) => onlyReads(text, server.known),
     isBusy: () => false,
     async close() {
       await server.query(`drop schema if exists ${server.schema} cascade`);

@@ -105,5 +105,22 @@ export async function following<T>(session: Session, text: string, run: () => Pr
   }
 }
 
+/** The first answer of a client. One that was never connected keeps statements for ever. */
+export async function answering<T>(first: Promise<T>): Promise<T> {
+  let limit: NodeJS.Timeout | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    const dead = () =>
+      reject(
+        new Error(
+          `the client that \`connect\` returned does not reply: nothing came in ${firstReplyMs} ms. Is it connected?`,
+        ),
+      );
+    limit = setTimeout(dead, firstReplyMs);
+  });
+  return Promise.race([first, silence]).finally(() => clearTimeout(limit));
+}
+
+const firstReplyMs = 5_000;
+
 /** A name that no other store has: tables of parallel suites never meet. */
 export const ownName = () => `simulated_${process.pid}_${Math.random().toString(36).slice(2, 10)}`;

@@ -70,6 +70,7 @@ export function sqliteFileStore<DB = AnyTables>(options: SqliteFileStoreOptions<
       files.clock.nowMs = nowMs;
     },
     snapshot: () => files.tables().snapshot(),
+    readsOnly: (text) => files.tables().readsOnly(text),
     isBusy: isSqliteBusy,
     async close() {
       await admin.destroy();

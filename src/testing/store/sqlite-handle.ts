@@ -1,6 +1,7 @@
 import type { Database, Options, Statement } from 'better-sqlite3';
 import type { SqliteDatabase, SqliteStatement } from 'kysely';
 import { loadPeer } from './load-peer.js';
+import { onlyReads } from './only-reads.js';
 import { type Row, realClockColumns, type Snapshot, type StoreErrors } from './store.js';
 
 /** Loads better-sqlite3 on first use, so that a user of another database need not have it. */
@@ -62,11 +63,20 @@ export class SqliteTables {
   private stale = true;
   private madeByProcess = false;
   private kept = new Set<string>();
+  private readonly reads = new Map<string, boolean>();
 
   constructor(database: Database, ignoredColumns: readonly string[] = realClockColumns) {
     this.database = database;
     this.ignored = new Set(ignoredColumns);
   }
+
+  /** Whether SQLite itself says that a statement changes nothing. */
+  readonly readsOnly = (text: string): boolean => {
+    if (!onlyReads(text, anyFunction)) return false;
+    let reads = this.reads.get(text);
+    if (reads === undefined) this.reads.set(text, (reads = this.saysReadonly(text.replace(/^\s*stream\s+/i, ''))));
+    return reads;
+  };
 
   /** Notices a statement of `admin` that may change the set of tables. What `admin` makes stays. */
   readonly seenByAdmin = (text: string): void => {
@@ -118,11 +128,22 @@ export class SqliteTables {
     return `select ${columns.join(', ')} from ${quoted(table)} order by ${columns.map((_, at) => at + 1).join(', ')}`;
   }
 
+  private saysReadonly(text: string): boolean {
+    try {
+      return this.database.prepare(text).readonly;
+    } catch {
+      return false;
+    }
+  }
+
   private drop(table: string): void {
     if (table !== 'sqlite_sequence') this.database.exec(`drop table ${quoted(table)}`);
     this.stale = true;
   }
 }
+
+/** SQLite runs in this process: the only functions are its own and what the store has added. */
+const anyFunction = Object.freeze({ isPure: () => true });
 
 const changesTables = (text: string) => /^\s*(create|drop|alter)\b/i.test(text);
 

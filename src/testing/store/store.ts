@@ -72,6 +72,11 @@ export interface TestStore<DB = AnyTables> {
   setNow(nowMs: number): Awaitable<void>;
   /** The committed rows of every table, columns that real clocks fill left out. */
   snapshot(): Awaitable<Snapshot>;
+  /**
+   * Whether a statement changes nothing and calls nothing that may: two such statements may be swapped, and the tables
+   * need not be read again after one. Default: judged by its text; a function that is not well known may act.
+   */
+  readsOnly?(text: string): boolean;
   /** Whether the statement could not run because of another's lock and has had no effect: it is offered again. */
   isBusy(error: unknown): boolean;
   /** Closes every connection and removes what the store has made. */

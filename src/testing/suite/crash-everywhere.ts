@@ -85,7 +85,7 @@ async function crashAt<DB>(
   try {
     await world.begin();
     for (let choices = world.choices(); choices.length > 0; choices = world.choices()) {
-      const kill = world.steps === step ? choices.find((choice) => choice.kind === 'kill') : undefined;
+      const kill = world.state.steps === step ? choices.find((choice) => choice.kind === 'kill') : undefined;
       if (kill?.kind === 'kill') point = kill.victim.pending[0];
       const going = choices.find((choice) => choice.kind === 'step' || choice.kind === 'advance');
       const next = kill ?? going ?? choices.find((choice) => choice.kind === 'restart');
@@ -94,7 +94,7 @@ async function crashAt<DB>(
     }
     if (point !== undefined) await runFresh(world, Object.values(scenario.processes));
     // What is compared may be the test's own live state, which the next crash resets.
-    return { point, came: structuredClone(same(world)) };
+    return { point, came: structuredClone(same(world.state)) };
   } finally {
     await world.leave();
   }

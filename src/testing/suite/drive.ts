@@ -1,30 +1,47 @@
 import { withTransitionLease } from '../../index.js';
 import type { Ported, Process } from '../world/process.js';
-import type { StageMachine } from './handler-suite.js';
+import type { StageMachine } from './stage-machine.js';
 import { suiteProcess, suiteTasks } from './suite-tables.js';
 
 /** The one task that a handler suite moves. */
 export const theTask = 1;
 
-/** Moves the task on, one stage after another, until it is at a final stage or somebody else is at it. */
+/** Why a process left the task where it was. */
+export interface Stopped {
+  readonly stoppedBy: string;
+}
+
+/** Moves the task on, one stage after another, until it is at a final stage or another process is at it. */
 export async function drive<S extends string, Outside extends Record<string, object>, DB>(
   process: Process<DB>,
   machine: StageMachine<S, Outside, DB>,
   { outside }: { readonly outside: Outside },
-): Promise<string> {
+): Promise<S | Stopped> {
   const ownership = suiteProcess(process).createOwnership({ tasks: suiteTasks });
   const wrapped = wrap(process, outside);
   for (;;) {
     const stage = await stageNow(process);
     const handler = machine.handlers[stage as S];
-    if (handler === undefined) return stage;
+    if (handler === undefined) return stage as S;
     const moved = await withTransitionLease(ownership, { taskId: theTask, actor: 'worker', stage }, async (held) => {
       // What was read before the lease was had may be over by now; what is read under it is not.
       if ((await stageNow(process)) !== stage) return undefined;
       return held.updateStage(await handler(process, theTask, wrapped));
     });
-    if (moved.isErr()) return moved.error.type;
+    if (moved.isErr()) return { stoppedBy: wordsOf(moved.error) };
   }
+}
+
+/** Why a process stopped, in words; `undefined` where it did not. */
+export function stopOf(result: unknown): string | undefined {
+  const stoppedBy: unknown = Reflect.get(Object(result), 'stoppedBy');
+  return typeof stoppedBy === 'string' ? stoppedBy : undefined;
+}
+
+function wordsOf(error: { readonly type: string; readonly cause?: unknown }): string {
+  if (error.type !== 'handler-failed') return error.type;
+  const { cause } = error;
+  return `the handler threw ${cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)}`;
 }
 
 async function stageNow<DB>(process: Process<DB>): Promise<string> {

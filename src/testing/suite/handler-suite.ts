@@ -1,38 +1,24 @@
-import { checkObject } from '../../core/check.js';
-import { by, callable, limit, list, object, optional, type Rule, requestOf, text } from '../../core/request.js';
+import { callable, limit, object, optional, type Rule, requestOf } from '../../core/request.js';
 import type { AnyTables, Awaitable, TestStore } from '../store/store.js';
 import { type Faults, faultRules } from '../world/faults.js';
 import { invariant } from '../world/invariant.js';
-import type { Ported, Process, ProcessMain } from '../world/process.js';
+import type { ProcessMain } from '../world/process.js';
 import type { Scenario } from '../world/scenario.js';
 import type { World } from '../world/view.js';
-import { drive, theTask } from './drive.js';
+import { drive, stopOf, theTask } from './drive.js';
 import { afterAll, boundsOf, examine, type Level, levelRule, type Runner } from './runner.js';
+import { type MachineOfLife, machineOf, machineRule } from './stage-machine.js';
 import { openForSuite, seedTasks, stageOf } from './suite-tables.js';
-
-/** One handler: does what its stage demands, and answers the next stage. */
-export type StageHandler<S extends string, Outside, DB> = (
-  process: Process<DB>,
-  task: number,
-  outside: { readonly [Name in keyof Outside]: Ported<Outside[Name]> },
-) => Promise<S>;
-
-/** The stages of a task, and the handlers that move it through them. */
-export interface StageMachine<S extends string, Outside, DB> {
-  /** Where a task begins. */
-  readonly initial: S;
-  /** Where it may end. */
-  readonly final: readonly S[];
-  /** A handler for each stage that is not final. */
-  readonly handlers: Partial<Record<S, StageHandler<S, Outside, DB>>>;
-}
 
 /** What `handlerSuite` is given. */
 export interface HandlerSuiteOptions<S extends string, Outside extends Record<string, object>, DB> {
   /** Makes the store. */
   readonly store: () => Awaitable<TestStore<DB>>;
-  /** Your stages and handlers. */
-  readonly machine: StageMachine<S, Outside, DB>;
+  /**
+   * Your stages and handlers: a function makes them anew for each start of a process, as a start of yours would. What
+   * handlers share in memory would else be shared by all processes, and outlive a kill.
+   */
+  readonly machine: MachineOfLife<S, Outside, DB>;
   /**
    * Makes fakes of what the handlers touch, fresh for each schedule, of plain data and methods. Handlers get them
    * wrapped, so that each call of a method is a step that can die, fail, or lose its answer.
@@ -53,9 +39,7 @@ export interface HandlerSuiteOptions<S extends string, Outside extends Record<st
 const check = requestOf(
   {
     store: callable,
-    machine: object({ initial: text, final: list(text), handlers: by(checkObject) } satisfies Readonly<
-      Record<keyof StageMachine<string, object, AnyTables>, Rule<unknown>>
-    >),
+    machine: machineRule,
     outside: optional(callable),
     invariant: optional(callable),
     eventually: optional(callable),
@@ -101,7 +85,7 @@ const everyFault: Readonly<Record<string, Faults>> = Object.freeze({
  * handlerSuite(runner, {
  *   store: () => sqliteFileStore(),
  *   outside: () => ({ bank: bank() }),
- *   machine: {
+ *   machine: () => ({
  *     initial: 'charge',
  *     final: ['done'],
  *     handlers: {
@@ -110,7 +94,7 @@ const everyFault: Readonly<Record<string, Faults>> = Object.freeze({
  *         return 'done';
  *       },
  *     },
- *   },
+ *   }),
  *   invariant: ({ bank }) => bank.charged.length <= 1,
  * });
  * ```
@@ -141,25 +125,36 @@ function scenarioOf<S extends string, Outside extends Record<string, object>, DB
   options: HandlerSuiteOptions<S, Outside, DB>,
   faults: Faults,
 ): Scenario<DB> {
-  const { machine } = options;
+  const { processes = 2, invariant: always, eventually: inTheEnd } = options;
+  const { initial, final } = machineOf(options.machine);
   let outside = (options.outside?.() ?? {}) as Outside;
-  const main: ProcessMain<DB> = (process) => drive(process, machine, { outside });
-  const names = Array.from({ length: options.processes ?? 2 }, (_, at) => String.fromCodePoint(65 + at));
+  const main: ProcessMain<DB> = (process) => drive(process, machineOf(options.machine), { outside });
+  const names = Array.from({ length: processes }, (_, at) => String.fromCodePoint(65 + at));
   return {
     processes: Object.fromEntries(names.map((name) => [name, main])),
     faults,
     setup: async ({ store }) => {
       outside = (options.outside?.() ?? {}) as Outside;
-      await seedTasks(store, { [theTask]: machine.initial });
+      await seedTasks(store, { [theTask]: initial });
     },
     outside: () => outside,
-    invariant: invariant<DB>('the invariant of the handlers', (world) => options.invariant?.(outside, world)),
+    ...(always === undefined
+      ? {}
+      : { invariant: invariant<DB>('the invariant of the handlers', (world) => always(outside, world)) }),
     eventually: [
       invariant<DB>('the task gets to a final stage', (world) => {
         const stage = stageOf(world, theTask);
-        return (machine.final as readonly string[]).includes(stage) || `it stays at ${stage}`;
+        return (final as readonly string[]).includes(stage) || `it stays at ${stage}${whyOf(world)}`;
       }),
-      invariant<DB>('what the handlers promise in the end', (world) => options.eventually?.(outside, world)),
+      ...(inTheEnd === undefined
+        ? []
+        : [invariant<DB>('what the handlers promise in the end', (world) => inTheEnd(outside, world))]),
     ],
   };
+}
+
+/** What kept the last tries from moving the task on, where a process could tell. */
+function whyOf<DB>({ processes }: World<DB>): string {
+  const reasons = processes.map(({ result }) => stopOf(result)).filter((reason) => reason !== undefined);
+  return [...new Set(reasons)].map((reason) => `: ${reason}`).join('');
 }

@@ -42,6 +42,12 @@ export interface Faults {
   readonly databaseClockJumps?: number;
   /** How far clocks jump, in milliseconds. Default `expiries`: to just below, exactly at and just past every expiry in sight. */
   readonly jumpsMs?: readonly number[] | 'expiries';
+  /**
+   * How often time may pass while somebody could go on: to the instant at which the next sleeper wakes or the next timer
+   * is due. Without it a sleeper wakes only once nobody else can go on, so 0 is never `complete` where somebody sleeps.
+   * Default: 2.
+   */
+  readonly timePasses?: number;
   /** How often `clock.schedule` may call back in one schedule. Not a fault, but what keeps renewals finite. Default: 8. */
   readonly timers?: number;
   /** A fixed offset of one process's wall clock, in milliseconds, by process name. */
@@ -69,6 +75,7 @@ export const faultRules = {
     const check = list(amount)(name);
     return (value) => (value === 'expiries' ? value : check(value));
   }),
+  timePasses: given,
   timers: given,
   skewMs: optional(by(checkObject)),
 } satisfies Readonly<Record<keyof Faults, Rule<unknown>>>;
@@ -81,7 +88,8 @@ export type FaultKind =
   | 'failures'
   | 'diskFull'
   | 'clockJumps'
-  | 'databaseClockJumps';
+  | 'databaseClockJumps'
+  | 'timePasses';
 
 /** All kinds of fault, in the order of reports. */
 export const faultKinds: readonly FaultKind[] = Object.freeze([
@@ -92,6 +100,7 @@ export const faultKinds: readonly FaultKind[] = Object.freeze([
   'diskFull',
   'clockJumps',
   'databaseClockJumps',
+  'timePasses',
 ]);
 
 /** What is left of each budget; `timers` too. */
@@ -110,6 +119,7 @@ export function budgetOf(faults: Faults): Budget {
     diskFull: count(faults.diskFull),
     clockJumps: count(faults.clockJumps),
     databaseClockJumps: count(faults.databaseClockJumps),
+    timePasses: faults.timePasses ?? 2,
     timers: faults.timers ?? 8,
   };
   for (const [kind, number] of Object.entries(budget)) {
@@ -119,3 +129,7 @@ export function budgetOf(faults: Faults): Budget {
   }
   return budget;
 }
+
+/** Kinds that the scenario itself asks for: what every scenario has need not be met. */
+export const demanded = (faults: Faults, kind: FaultKind): boolean =>
+  budgetOf(faults)[kind] > 0 && (kind !== 'timePasses' || faults.timePasses !== undefined);

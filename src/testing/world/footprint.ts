@@ -55,11 +55,3 @@ export function commute(a: Footprint, b: Footprint, independent?: (a: Point, b: 
   if (independent !== undefined && a.point !== undefined && b.point !== undefined) return independent(a.point, b.point);
   return a.sql === 'read' && b.sql === 'read';
 }
-
-/** Whether a statement only reads. What locks rows, or calls a function known to act, does not. */
-export function onlyReads(text: string): boolean {
-  if (!/^\s*(stream\s+)?(select|with|values|show|explain)\b/i.test(text)) return false;
-  return !/\b(insert|update|delete|merge|share|nextval|setval|get_lock|release_lock|\w*advisory\w*|pg_notify)\b/i.test(
-    text,
-  );
-}

@@ -1,6 +1,6 @@
 import type { ClaimRegistry } from '../../index.js';
 import type { TestConnection } from '../store/store.js';
-import type { Interner } from './interner.js';
+import { asText, type Interner } from './interner.js';
 import type { OpenOperation } from './operations.js';
 import type { InFlight, Parked } from './parked.js';
 import type { Point, ProcessView } from './view.js';
@@ -35,10 +35,16 @@ export class Incarnation implements ProcessView {
   inFlight: InFlight[] = [];
   nextPoint: number;
   connection: TestConnection | undefined;
+  /** The last point that it passed, for a message. */
+  passed = '';
+  /** What becomes of an error that nobody awaits, as one of a timer's callback. */
+  die: (error: unknown) => void = () => undefined;
   /** Stands for everything this process has seen, and so for its local state. */
   seen = 0;
   /** What an open transaction may still see: the tables as they were when it began. */
   view = '';
+  /** Something of it has changed since it was last compared with other lives. */
+  changed = true;
   private lastRead = '';
   private readonly interner: Interner;
 
@@ -60,6 +66,7 @@ export class Incarnation implements ProcessView {
   see(what: string): void {
     this.seen = this.interner.link(this.seen, what);
     this.lastRead = '';
+    this.changed = true;
   }
 
   /** The same for a reading (a clock, a pid): an equal one right after tells nothing new. */
@@ -70,8 +77,13 @@ export class Incarnation implements ProcessView {
   }
 
   /** Parks the process until the world lets it go on; for ever, if it is dead. */
-  park<T>(kind: Point['kind'], label: string, at: Partial<Pick<Parked, 'params' | 'wakeMs' | 'run'>>): Promise<T> {
+  park<T>(
+    kind: Point['kind'],
+    label: string,
+    at: Partial<Pick<Parked, 'params' | 'wakeMs' | 'background' | 'run'>>,
+  ): Promise<T> {
     if (!this.alive) return never;
+    this.changed = true;
     return new Promise((resolve, reject) => {
       this.pending.push({
         process: this.name,
@@ -79,8 +91,8 @@ export class Incarnation implements ProcessView {
         label,
         params: at.params ?? [],
         id: this.nextPoint++,
-        by: this,
         wakeMs: at.wakeMs,
+        background: at.background ?? false,
         blockedAt: -1,
         run: at.run ?? (() => undefined),
         resolve,
@@ -91,11 +103,13 @@ export class Incarnation implements ProcessView {
 
   /** Takes a point back that is no longer wanted. */
   unpark(id: number): void {
+    this.changed = true;
     this.pending = this.pending.filter((parked) => parked.id !== id);
   }
 
   /** Ends this incarnation: nothing that it awaits will ever come. */
   end(state: 'killed' | 'ended' | 'failed'): void {
+    this.changed = true;
     this.state = state;
     this.pending = [];
     this.inFlight = [];
@@ -104,8 +118,19 @@ export class Incarnation implements ProcessView {
   /** The part of a state's key that is this process's. */
   key(version: number): string {
     let key = `${this.incarnation}${this.state[0] ?? ''}${this.pid}.${this.seen}${this.view}`;
-    for (const parked of this.pending) if (parked.blockedAt === version) key += `b${parked.id}`;
+    for (const parked of this.pending) {
+      key += `,${parked.id}${parked.blockedAt === version ? 'b' : ''}`;
+      // The instant at which it wakes is a function of when it lay down, which the process need not have looked at.
+      if (parked.wakeMs !== undefined) key += `@${parked.wakeMs}`;
+    }
     for (const { parked } of this.inFlight) key += `f${parked.id}`;
     return key;
+  }
+
+  /** What it does next, as far as its own memory decides that. */
+  get goesOnWith(): string {
+    if (!this.alive) return `${this.state} ${asText(this.state === 'failed' ? this.error : this.result)}`;
+    const points = [...this.pending, ...this.inFlight.map(({ parked }) => parked)].sort((a, b) => a.id - b.id);
+    return points.map(({ kind, label, params }) => `${kind} ${label} ${asText(params)}`).join(' | ');
   }
 }

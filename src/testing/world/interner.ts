@@ -32,6 +32,7 @@ function plain(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : `${value}n`;
   if (value instanceof Uint8Array) return `0x${Buffer.from(value).toString('hex')}`;
   if (value instanceof Error) return asText(value);
+  if (value instanceof Map || value instanceof Set) return [...value];
   return value;
 }
 

@@ -1,7 +1,9 @@
-import { oneOf, optional, requestOf } from '../../core/request.js';
+import { boolean, oneOf, optional, requestOf } from '../../core/request.js';
 import type { AnyTables, Awaitable } from '../store/store.js';
-import type { Check, Scenario } from './scenario.js';
 import type { World } from './view.js';
+
+/** A check by hand: throws, or answers `false` or a sentence, when the world is wrong. Other answers say nothing. */
+export type Check<DB = AnyTables> = (world: World<DB>) => Awaitable<unknown>;
 
 /** A rule with a name, and the moment at which it must hold. */
 export interface Invariant<DB = AnyTables> {
@@ -11,10 +13,18 @@ export interface Invariant<DB = AnyTables> {
   readonly when: 'step' | 'end' | 'healed';
   /** Throws when the rule is broken. */
   readonly check: Check<DB>;
+  /**
+   * It judges only steps that changed rows, and only by the rows before and after and by who took the step. Such a rule
+   * may look at `previous` and `actors` without that steps which commute are run in every order. Default: false.
+   */
+  readonly ofChanges?: boolean;
 }
 
 const checkOptions = requestOf(
-  { when: optional(oneOf<Invariant['when']>('step', 'end', 'healed'), 'step') },
+  {
+    when: optional(oneOf<Invariant['when']>('step', 'end', 'healed'), 'step'),
+    ofChanges: optional(boolean, false),
+  },
   'options',
 );
 
@@ -26,7 +36,8 @@ export type Finding = boolean | string | undefined;
  *
  * @param rule - The rule in plain words: `one row per task`.
  * @param holds - Answers `false` or a sentence when the rule is broken, or throws.
- * @param options - `when`: after every step (default), at the `end` of a schedule, or once everything is `healed`.
+ * @param options - `when`: after every step (default), at the `end` of a schedule, or once everything is `healed`;
+ *   `ofChanges`: see `Invariant`.
  * @example
  * ```ts
  * import { invariant } from 'transition-ownership/testing';
@@ -38,10 +49,10 @@ export type Finding = boolean | string | undefined;
 export function invariant<DB = AnyTables>(
   rule: string,
   holds: (world: World<DB>) => Awaitable<Finding | void>,
-  options: { readonly when?: Invariant<DB>['when'] } = {},
+  options: Partial<Pick<Invariant<DB>, 'when' | 'ofChanges'>> = {},
 ): Invariant<DB> {
-  const { when } = checkOptions(options);
-  return Object.freeze<Invariant<DB>>({ rule, when, check: judged(holds) });
+  const { when, ofChanges } = checkOptions(options);
+  return Object.freeze<Invariant<DB>>({ rule, when, check: judged(holds), ofChanges });
 }
 
 /** A check that throws where this one says that something is wrong. */
@@ -49,12 +60,11 @@ function judged<DB>(holds: Check<DB>): Check<DB> {
   const judge = (finding: unknown) => {
     if (finding === false) throw new Error('it does not');
     if (typeof finding === 'string') throw new Error(finding);
+    return finding;
   };
   return (world) => {
     const finding = holds(world);
-    if (finding instanceof Promise) return finding.then(judge);
-    judge(finding);
-    return undefined;
+    return finding instanceof Promise ? finding.then(judge) : judge(finding);
   };
 }
 
@@ -69,44 +79,68 @@ export class RuleBroken extends Error {
   }
 }
 
-/** All the checks of a scenario that are due at one moment, as one function that throws `RuleBroken`. */
+/** What goes on around each check. */
+export interface Hearing {
+  /** A rule is about to look at the world. */
+  asks(): void;
+  /** It found the world right, or had nothing to say. */
+  hears(rule: Pick<Invariant, 'rule' | 'ofChanges'>, finding: unknown): void;
+}
+
+const deaf: Hearing = Object.freeze({ asks() {}, hears() {} });
+
+/** What a scenario demands, and when. */
+export interface Rules<DB> {
+  readonly invariant?: OneOrMany<DB>;
+  readonly finally?: OneOrMany<DB>;
+  readonly eventually?: OneOrMany<DB>;
+}
+
+type OneOrMany<DB> = Check<DB> | Invariant<DB> | readonly (Check<DB> | Invariant<DB>)[] | undefined;
+
+/** All the checks that are due at one moment, as one function that throws `RuleBroken`. */
 export function checksDue<DB>(
-  scenario: Pick<Scenario<DB>, 'invariant' | 'finally' | 'eventually'>,
+  rules: Rules<DB>,
   when: Invariant<DB>['when'],
+  hearing: Hearing = deaf,
 ): Check<DB> | undefined {
   const due = [
-    ...named(scenario.invariant, 'step', 'invariant'),
-    ...named(scenario.finally, 'end', 'finally'),
-    ...named(scenario.eventually, 'healed', 'eventually'),
+    ...named(rules.invariant, 'step', 'invariant'),
+    ...named(rules.finally, 'end', 'finally'),
+    ...named(rules.eventually, 'healed', 'eventually'),
   ].filter((each) => each.when === when);
   if (due.length === 0) return undefined;
   return (world) => {
     for (let at = 0; at < due.length; at++) {
-      const pending = run(due[at], world);
-      if (pending !== undefined) return pending.then(() => runAll(due.slice(at + 1), world));
+      const pending = run(due[at], world, hearing);
+      if (pending !== undefined) return pending.then(() => runAll(due.slice(at + 1), world, hearing));
     }
     return undefined;
   };
 }
 
-async function runAll<DB>(checks: readonly Invariant<DB>[], world: World<DB>): Promise<void> {
-  for (const each of checks) await run(each, world);
+async function runAll<DB>(checks: readonly Invariant<DB>[], world: World<DB>, hearing: Hearing): Promise<void> {
+  for (const each of checks) await run(each, world, hearing);
 }
 
-function run<DB>(each: Invariant<DB> | undefined, world: World<DB>): Promise<unknown> | undefined {
+function run<DB>(each: Invariant<DB> | undefined, world: World<DB>, hearing: Hearing): Promise<void> | undefined {
   if (each === undefined) return undefined;
+  const { rule } = each;
+  const hear = (finding: unknown) => hearing.hears(each, finding);
   try {
-    const pending = each.check(world);
-    if (!(pending instanceof Promise)) return undefined;
-    return pending.catch((cause: unknown) => {
-      throw new RuleBroken(each.rule, cause);
+    hearing.asks();
+    const finding = each.check(world);
+    if (!(finding instanceof Promise)) {
+      hear(finding);
+      return undefined;
+    }
+    return finding.then(hear, (cause: unknown) => {
+      throw new RuleBroken(rule, cause);
     });
   } catch (cause) {
-    throw new RuleBroken(each.rule, cause);
+    throw new RuleBroken(rule, cause);
   }
 }
-
-type OneOrMany<DB> = Check<DB> | Invariant<DB> | readonly (Check<DB> | Invariant<DB>)[] | undefined;
 
 /** A bare function takes the moment of the member it stands in; a named rule brings its own, unless it stands later. */
 function named<DB>(given: OneOrMany<DB>, at: Invariant<DB>['when'], member: string): Invariant<DB>[] {

@@ -1,7 +1,8 @@
-import type { Simulation } from './simulation.js';
+import type { Incarnation } from './incarnation.js';
+import type { WorldState } from './state.js';
 
-/** Timers went on until their budget was spent, and what waits for them is left there: a bound, not a fault. */
-export function isOutOfTimers<DB>({ budget, processes }: Pick<Simulation<DB>, 'budget' | 'processes'>): boolean {
-  if (budget.timers > 0) return false;
-  return processes.some((each) => each.alive && each.pending.some((parked) => parked.kind === 'timer'));
+/** The processes that wait for timers which the budget has no call left for: there a schedule is cut off. */
+export function outOfTimers<DB>({ budget, processes }: WorldState<DB>): readonly Incarnation[] {
+  if (budget.timers > 0) return [];
+  return processes.filter((each) => each.alive && each.pending.some((parked) => parked.kind === 'timer'));
 }

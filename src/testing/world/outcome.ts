@@ -1,8 +1,9 @@
 import type { Incarnation } from './incarnation.js';
-import { turn } from './lives.js';
 import type { InFlight, Outcome, Parked } from './parked.js';
-import type { Simulation } from './simulation.js';
+import { inTime, NoReply, replyLimitMs } from './reply-limit.js';
+import type { WorldState } from './state.js';
 import { EndlessEffect } from './trouble.js';
+import { after, turn } from './turn.js';
 
 /** Real time that an effect may take; and how soon one is looked at that seems to await what only the world can give. */
 const effectLimitMs = 5_000;
@@ -21,30 +22,40 @@ export async function outcomeOf(parked: Parked, nested?: () => boolean): Promise
 }
 
 /** The outcome, or `undefined` once the server says that the statement waits for a lock. */
-export async function outcomeOrBlocked(by: Incarnation, running: Promise<Outcome>): Promise<Outcome | undefined> {
-  for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 20)) {
+export async function outcomeOrBlocked(
+  by: Incarnation,
+  parked: Parked,
+  running: Promise<Outcome>,
+): Promise<Outcome | undefined> {
+  const soon = await Promise.race([running, turn()]);
+  if (soon !== undefined) return soon;
+  const what = `«${parked.label}» of process ${by.name}`;
+  if (by.connection?.blocked === undefined) return inTime(running, what);
+  const untilMs = performance.now() + replyLimitMs;
+  for (let waitMs = 1; performance.now() < untilMs; waitMs = Math.min(waitMs * 2, 20)) {
     const outcome = await Promise.race([running, after(waitMs)]);
     if (outcome !== undefined) return outcome;
-    if (await by.connection?.blocked?.()) return Promise.race([running, turn().then(() => undefined)]);
+    if (await inTime(by.connection.blocked(), what)) return Promise.race([running, turn().then(() => undefined)]);
   }
+  throw new NoReply(what);
 }
 
 /** Collects the statements whose lock has come free, in the order in which they are seen to end. */
 export async function collectFreed<DB>(
-  world: Simulation<DB>,
-  deliver: (freed: InFlight, outcome: Outcome) => Promise<void>,
+  state: WorldState<DB>,
+  deliver: (by: Incarnation, freed: InFlight, outcome: Outcome) => Promise<void>,
 ): Promise<void> {
-  if (!world.processes.some((each) => each.inFlight.length > 0)) return;
+  if (!state.processes.some((each) => each.inFlight.length > 0)) return;
   for (let moved = true; moved; ) {
     moved = false;
     // A server may tell of an error before it has let go of the locks that the failed transaction had.
     await after(lettingGoMs);
-    for (const each of world.processes) {
+    for (const each of state.processes) {
       for (const inFlight of [...each.inFlight]) {
-        const outcome = await outcomeOrBlocked(each, inFlight.outcome);
+        const outcome = await outcomeOrBlocked(each, inFlight.parked, inFlight.outcome);
         if (outcome === undefined) continue;
         each.inFlight = each.inFlight.filter((other) => other !== inFlight);
-        await deliver(inFlight, outcome);
+        await deliver(each, inFlight, outcome);
         moved = true;
       }
     }
@@ -53,12 +64,6 @@ export async function collectFreed<DB>(
 
 /** Real time within which a server that has answered lets go of locks. */
 const lettingGoMs = 10;
-
-/** Real time, for what the world does not control: a server that works, an effect's own I/O. */
-export async function after(ms: number): Promise<undefined> {
-  await new Promise((resolve) => void setTimeout(resolve, ms));
-  return undefined;
-}
 
 async function within(
   parked: Parked,

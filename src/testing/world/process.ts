@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Clock } from '../../index.js';
 import type { Ports } from '../../port/ports.js';
 import type { AnyTables, Awaitable } from '../store/store.js';
-import type { CreateOwnership } from './simulated-ownership.js';
+import type { CreateOwnership } from './create-ownership.js';
 
 /** The clock of a simulated process: virtual, so that nothing ever really waits. */
 export interface ProcessClock extends Clock {

@@ -2,12 +2,9 @@ import { checkFunction, checkObject } from '../../core/check.js';
 import { callable, object, optional, type Rule, requestOf } from '../../core/request.js';
 import type { AnyTables, Awaitable } from '../store/store.js';
 import { type Faults, faultRules } from './faults.js';
-import type { Invariant } from './invariant.js';
+import type { Check, Invariant } from './invariant.js';
 import type { ProcessMain } from './process.js';
 import type { Point, World } from './view.js';
-
-/** A check by hand: throws, or answers `false` or a sentence, when the world is wrong. Other answers say nothing. */
-export type Check<DB = AnyTables> = (world: World<DB>) => Awaitable<unknown>;
 
 /**
  * What is run: some processes, the faults that may befall them, and what must hold.
@@ -16,19 +13,25 @@ export type Check<DB = AnyTables> = (world: World<DB>) => Awaitable<unknown>;
  *
  * @example
  * ```ts
- * import { invariant, type Scenario } from 'transition-ownership/testing';
+ * import { invariant, perStart, type Scenario } from 'transition-ownership/testing';
  * import { type Tables, worker } from './scenario.js'; // a process: worker({ db, effect, clock, … })
  *
  * const scenario: Scenario<Tables> = {
- *   processes: { A: worker, B: worker },
+ *   processes: { A: perStart(() => worker), B: perStart(() => worker) },
  *   faults: { crashes: 1, restarts: 1, clockJumps: 1 },
  *   invariant: invariant('one row per task', (world) => world.rows('task').length <= 1),
  * };
  * ```
  */
 export interface Scenario<DB = AnyTables> {
-  /** The processes by name; all are ready to start when the schedule begins. */
-  readonly processes: Readonly<Record<string, ProcessMain<DB>>>;
+  /**
+   * The processes by name; all are ready to start when the schedule begins.
+   *
+   * What a process keeps in memory must belong to one start of it: write `perStart(() => worker())`, or name a file
+   * (from the working directory, or as a URL) whose default export it is. The file is loaded afresh for each start; what
+   * that imports is not. What is found to outlive a start fails the search.
+   */
+  readonly processes: Readonly<Record<string, ProcessMain<DB> | string | URL>>;
   /** The faults of each schedule. Default: none. */
   readonly faults?: Faults;
   /** Runs before each schedule, on empty tables: seeds rows and resets whatever the test keeps outside the database. */
@@ -43,7 +46,7 @@ export interface Scenario<DB = AnyTables> {
    */
   readonly eventually?: Check<DB> | Invariant<DB> | readonly (Check<DB> | Invariant<DB>)[];
   /** What the fresh start before `eventually` runs. Default: every process of the scenario, one after another. */
-  readonly recover?: ProcessMain<DB>;
+  readonly recover?: ProcessMain<DB> | string | URL;
   /**
    * What the test keeps outside the database, as plain data. Two schedules that led to the same tables and the same
    * `outside` are not told apart. Default: the exact order of all effects, which is always right and merges least.
@@ -57,10 +60,18 @@ export interface Scenario<DB = AnyTables> {
   readonly independent?: (a: Point, b: Point) => boolean;
 }
 
-/** A function for each process. */
+/** What a process runs: a function, or the file that has it. */
+const main: Rule<unknown> = (name) => (value) => {
+  if (typeof value !== 'string' && !(value instanceof URL)) checkFunction(name, value);
+  return value;
+};
+
+/** One for each process, and at least one: whatever is demanded of none of them would hold. */
 const mains: Rule<object> = (name) => (value) => {
   checkObject(name, value);
-  for (const [process, main] of Object.entries(value)) checkFunction(`${name}.${process}`, main);
+  const processes = Object.entries(value);
+  if (processes.length === 0) throw new TypeError(`${name} must have at least one process, got {}`);
+  for (const [process, source] of processes) main(`${name}.${process}`)(source);
   return value;
 };
 
@@ -82,7 +93,7 @@ export const checkScenario = requestOf(
     invariant: optional(checks),
     finally: optional(checks),
     eventually: optional(checks),
-    recover: optional(callable),
+    recover: optional(main),
     outside: optional(callable),
     expiries: optional(callable),
     mayThrow: optional(callable),

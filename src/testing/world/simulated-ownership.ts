@@ -8,60 +8,22 @@ import {
   type MovesOf,
   mysqlDialect,
   type OwnershipEvent,
-  type OwnershipOptions,
   postgresDialect,
-  type ShapeOf,
   type StageColumn,
   sqliteDialect,
   type TableOf,
-  type TransitionOwnership,
 } from '../../index.js';
+import type { CreateOwnership, SimulatedOwnershipOptions } from './create-ownership.js';
 import type { Incarnation } from './incarnation.js';
 import type { Process } from './process.js';
-import type { Simulation } from './simulation.js';
-
-/** What you pass to `createTransitionOwnership`, without what the simulated process brings: its database and its ports. */
-export type SimulatedOwnershipOptions<
-  DB,
-  T extends TableOf<DB>,
-  Id extends string,
-  Stage extends string,
-  Moves,
-  TaskIdType extends IdType,
-  RunIdType extends IdType,
-  Jobs extends JobsOption | undefined = undefined,
-> = Omit<
-  OwnershipOptions<DB, T, Id, Stage, Moves, TaskIdType, RunIdType, Jobs>,
-  'db' | 'identity' | 'clock' | 'processes' | 'registry' | 'randomness'
->;
-
-/** Makes an ownership as one simulated process has it. */
-export interface CreateOwnership<DB> {
-  /**
-   * Makes an ownership wired to this process: its connection, identity, pid table, claim registry, chance, and virtual
-   * time for both the process and the database.
-   *
-   * `lease.acquired` and `stage.changed` are noted as facts, for the ready invariants.
-   */
-  <
-    T extends TableOf<DB>,
-    Id extends IdColumn<DB, T, TaskIdType>,
-    Stage extends StageColumn<DB, T>,
-    const Moves extends MovesOf<DB, T, Stage> | undefined = undefined,
-    TaskIdType extends IdType = 'integer',
-    RunIdType extends IdType = 'integer',
-    const Jobs extends JobsOption | undefined = undefined,
-  >(
-    options: SimulatedOwnershipOptions<DB, T, Id, Stage, Moves, TaskIdType, RunIdType, Jobs>,
-  ): TransitionOwnership<ShapeOf<DB, T, Id, Stage, Moves, TaskIdType, RunIdType, Jobs>>;
-}
+import type { WorldState } from './state.js';
 
 /** The two kinds of event that become facts: together they tell who owned and who wrote. */
 const noted: readonly OwnershipEvent['type'][] = ['lease.acquired', 'stage.changed'];
 
 /** The `createOwnership` of one incarnation. */
 export function ownershipMaker<DB>(
-  world: Simulation<DB>,
+  state: Pick<WorldState<DB>, 'store'>,
   self: Incarnation,
   process: Process<DB>,
 ): CreateOwnership<DB> {
@@ -81,7 +43,7 @@ export function ownershipMaker<DB>(
     return createTransitionOwnership<DB, T, Id, Stage, Moves, TaskIdType, RunIdType, Jobs>({
       ...options,
       db: process.db,
-      dialect: virtualTime(world, options.dialect, process.db),
+      dialect: virtualTime(state, options.dialect, process.db),
       clock,
       identity,
       processes,
@@ -100,7 +62,7 @@ const shipped = Object.freeze({ sqlite: sqliteDialect, postgres: postgresDialect
 
 /** The chosen dialect with the virtual clock in place of the database's own. */
 function virtualTime<DB>(
-  { store }: Pick<Simulation<DB>, 'store'>,
+  { store }: Pick<WorldState<DB>, 'store'>,
   chosen: Dialect | keyof typeof shipped | undefined,
   db: Kysely<DB>,
 ): Dialect {

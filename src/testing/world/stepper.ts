@@ -1,47 +1,49 @@
+import type { Choice, ChoiceOf } from './choice.js';
 import { Delivery } from './delivery.js';
 import { injected } from './injected.js';
 import { asText } from './interner.js';
-import { turn } from './lives.js';
-import { after, outcomeOf } from './outcome.js';
-import type { Choice, Parked } from './parked.js';
+import type { Lives } from './lives.js';
+import { outcomeOf } from './outcome.js';
 import { awaitQuiet } from './quiet.js';
-import type { Simulation } from './simulation.js';
+import { inTime } from './reply-limit.js';
+import type { WorldState } from './state.js';
 import type { Step } from './trace.js';
-
-type Taken<Kind extends Choice['kind']> = Extract<Choice, { kind: Kind }>;
+import { after, turn } from './turn.js';
 
 /** Real time within which a server must have noticed a deadlock. */
 const deadlockLimitMs = 3_000;
 
 /** Carries out one choice: runs the statement, delivers or withholds its answer, kills, restarts, moves the clock. */
 export class Stepper<DB> {
-  private readonly world: Simulation<DB>;
+  private readonly state: WorldState<DB>;
+  private readonly lives: Lives<DB>;
   private readonly delivery: Delivery<DB>;
 
-  constructor(world: Simulation<DB>) {
-    this.world = world;
-    this.delivery = new Delivery(world);
+  constructor(state: WorldState<DB>, lives: Lives<DB>) {
+    this.state = state;
+    this.lives = lives;
+    this.delivery = new Delivery(state);
   }
 
   /** Lets one thing happen, and all that follows from it without a further choice. */
   async take(choice: Choice): Promise<Step> {
     const step = await this.carryOut(choice);
-    await awaitQuiet(this.world);
-    step.nowMs = this.world.nowMs;
+    await awaitQuiet(this.state);
+    step.nowMs = this.state.nowMs;
     return step;
   }
 
   /** Waits until the server lets one of the statements go that wait for locks; answers what came of it. */
   async letServerDecide(): Promise<Step[]> {
-    const waiting = this.world.processes.flatMap((each) => each.inFlight.map(({ outcome }) => outcome));
-    const victim = this.world.processes.find(
+    const waiting = this.state.processes.flatMap((each) => each.inFlight.map(({ outcome }) => outcome));
+    const victim = this.state.processes.find(
       (each) => each.inFlight.length > 0 && each.connection?.refuse !== undefined,
     );
     if (victim === undefined) await Promise.race([...waiting, after(deadlockLimitMs)]);
     else await this.delivery.refuse(victim);
     await this.delivery.collectFreed();
-    await awaitQuiet(this.world);
-    return this.world.late.splice(0);
+    await awaitQuiet(this.state);
+    return this.state.late.splice(0);
   }
 
   private carryOut(choice: Choice): Promise<Step> {
@@ -58,6 +60,7 @@ export class Stepper<DB> {
       case 'jump':
       case 'database-jump':
       case 'advance':
+      case 'time-passes':
         return this.moveClock(choice);
       case 'disk-full':
       case 'disk-healed':
@@ -65,45 +68,46 @@ export class Stepper<DB> {
     }
   }
 
-  private async goOn(choice: Taken<'step' | 'lost-reply'>): Promise<Step> {
-    const { world } = this;
-    const { parked } = choice;
-    const { by } = parked;
+  private async goOn(choice: ChoiceOf<'step' | 'lost-reply'>): Promise<Step> {
+    const { state } = this;
+    const { by, parked } = choice;
     const step = this.delivery.stepOf(choice.kind, by, parked);
     by.unpark(parked.id);
-    world.last = by.index;
+    by.passed = parked.label;
+    state.last = by.index;
     for (const operation of by.operations) {
-      world.footprint.operation = true;
-      world.operations.touch(operation, world.steps);
+      state.footprint.operation = true;
+      state.operations.touch(operation, state.steps);
     }
-    if (parked.kind === 'timer') this.delivery.spend('timers');
+    if (parked.kind === 'timer') this.state.spend('timers');
     if (parked.kind === 'sql') return this.delivery.statement(choice, step);
-    if (parked.kind === 'effect') world.footprint.effect = true;
+    if (parked.kind === 'effect') state.footprint.effect = true;
     const outcome = await outcomeOf(parked, () => by.pending.length > 0);
-    await this.delivery.deliver(parked, outcome, choice.kind === 'lost-reply', step);
-    if (parked.kind === 'effect') this.countEffect(parked, outcome.ok, step);
+    await this.delivery.deliver(choice, outcome, step);
+    if (parked.kind === 'effect') this.countEffect(choice, outcome.ok, step);
     return step;
   }
 
-  private countEffect(parked: Parked, tookPlace: boolean, step: Step): void {
-    const { world } = this;
-    const what = `${parked.by.index}${parked.label}${asText(parked.params)}${step.answer}`;
-    world.effectsKey = world.interner.link(world.effectsKey, what);
-    if (tookPlace) world.effects.set(parked.label, (world.effects.get(parked.label) ?? 0) + 1);
+  private countEffect({ by, parked }: ChoiceOf<'step' | 'lost-reply'>, tookPlace: boolean, step: Step): void {
+    const { state } = this;
+    const what = `${by.index}${parked.label}${asText(parked.params)}${step.answer}`;
+    state.effectsKey = state.interner.link(state.effectsKey, what);
+    if (tookPlace) state.effects.set(parked.label, (state.effects.get(parked.label) ?? 0) + 1);
   }
 
-  private async fail(choice: Taken<'failure'>): Promise<Step> {
-    const { parked, error } = choice;
-    const step = this.delivery.stepOf(choice.kind, parked.by, parked);
-    parked.by.unpark(parked.id);
-    this.world.last = parked.by.index;
-    this.delivery.spend('failures');
-    await this.delivery.deliver(parked, { ok: false, error: injected.add(error()) }, false, step);
+  private async fail(choice: ChoiceOf<'failure'>): Promise<Step> {
+    const { by, parked, error } = choice;
+    const step = this.delivery.stepOf(choice.kind, by, parked);
+    by.unpark(parked.id);
+    by.passed = parked.label;
+    this.state.last = by.index;
+    this.state.spend('failures');
+    await this.delivery.deliver(choice, { ok: false, error: injected.add(error()) }, step);
     return step;
   }
 
-  private async kill(choice: Taken<'kill'>): Promise<Step> {
-    const { world } = this;
+  private async kill(choice: ChoiceOf<'kill'>): Promise<Step> {
+    const { state } = this;
     const { victim } = choice;
     const before = [...victim.pending, ...victim.inFlight.map((each) => each.parked)];
     const step = this.delivery.stepOf(choice.kind, victim, {
@@ -111,49 +115,50 @@ export class Stepper<DB> {
       kind: 'kill',
       params: [],
     });
-    this.delivery.spend('crashes');
-    world.footprint.lives = true;
-    if (victim.connection?.inTransaction() === true || victim.inFlight.length > 0) world.footprint.sql = 'write';
-    await world.lives.kill(victim);
+    this.state.spend('crashes');
+    state.footprint.lives = true;
+    if (victim.connection?.inTransaction() === true || victim.inFlight.length > 0) state.footprint.sql = 'write';
+    await this.lives.kill(victim);
     victim.view = '';
-    world.version++;
-    world.tablesMayDiffer();
+    state.version++;
+    state.tablesMayDiffer();
     await this.delivery.collectFreed();
     return step;
   }
 
-  private async restart(choice: Taken<'restart'>): Promise<Step> {
-    const { world } = this;
-    this.delivery.spend('restarts');
-    world.footprint.lives = true;
-    const born = await world.lives.restart(choice.victim, choice.samePid);
-    world.last = born.index;
+  private async restart(choice: ChoiceOf<'restart'>): Promise<Step> {
+    const { state } = this;
+    this.state.spend('restarts');
+    state.footprint.lives = true;
+    const born = await this.lives.restart(choice.victim, choice.samePid);
+    state.last = born.index;
     const label = choice.samePid ? `with the same pid ${born.pid}` : `as pid ${born.pid}`;
     const step = this.delivery.stepOf(choice.kind, born, { label, kind: 'restart', params: [] });
     await turn();
     return step;
   }
 
-  private async moveClock(choice: Taken<'jump' | 'database-jump' | 'advance'>): Promise<Step> {
-    const { world } = this;
-    if (choice.kind === 'jump') this.delivery.spend('clockJumps');
-    world.footprint.everything = true;
-    const label = `${choice.toMs - world.nowMs} ms`;
+  private async moveClock(choice: ChoiceOf<'jump' | 'database-jump' | 'advance' | 'time-passes'>): Promise<Step> {
+    const { state } = this;
+    if (choice.kind === 'jump') this.state.spend('clockJumps');
+    if (choice.kind === 'time-passes') this.state.spend('timePasses');
+    state.footprint.everything = true;
+    const label = `${choice.toMs - state.nowMs} ms`;
     if (choice.kind === 'database-jump') {
-      this.delivery.spend('databaseClockJumps');
-      world.databaseAheadMs += choice.toMs - world.nowMs;
-    } else world.nowMs = choice.toMs;
-    world.version++;
-    await world.store.setNow(world.nowMs + world.databaseAheadMs);
+      this.state.spend('databaseClockJumps');
+      state.databaseAheadMs += choice.toMs - state.nowMs;
+    } else state.nowMs = choice.toMs;
+    state.version++;
+    await inTime(state.store.setNow(state.nowMs + state.databaseAheadMs), 'setting the clock');
     return this.delivery.stepOf(choice.kind, undefined, { label, kind: 'clock', params: [] });
   }
 
-  private async switchDisk(choice: Taken<'disk-full' | 'disk-healed'>): Promise<Step> {
-    const { world } = this;
-    world.diskIsFull = choice.kind === 'disk-full';
-    if (world.diskIsFull) this.delivery.spend('diskFull');
-    world.footprint.everything = true;
-    world.version++;
+  private async switchDisk(choice: ChoiceOf<'disk-full' | 'disk-healed'>): Promise<Step> {
+    const { state } = this;
+    state.diskIsFull = choice.kind === 'disk-full';
+    if (state.diskIsFull) this.state.spend('diskFull');
+    state.footprint.everything = true;
+    state.version++;
     return this.delivery.stepOf(choice.kind, undefined, { label: '', kind: 'disk', params: [] });
   }
 }

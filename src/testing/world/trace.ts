@@ -1,6 +1,6 @@
 import type { Snapshot } from '../store/store.js';
+import type { Choice } from './choice.js';
 import { asText } from './interner.js';
-import type { Choice } from './parked.js';
 
 /** One step of a schedule, as it is shown. */
 export interface Step {
@@ -33,6 +33,7 @@ const told: Readonly<Record<Choice['kind'], string>> = {
   jump: 'clock jumps ',
   'database-jump': 'clock of the database jumps ',
   advance: 'time passes ',
+  'time-passes': 'time passes meanwhile ',
   'disk-full': 'the disk is full',
   'disk-healed': 'the disk has room again',
 };

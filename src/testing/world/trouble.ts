@@ -5,14 +5,18 @@ export class Trouble extends Error {
   override readonly name: string = 'Trouble';
 }
 
+const passedLast = (label: string) =>
+  label === '' ? '' : `The last point that it passed: ${label.replace(/\s+/g, ' ').slice(0, 200)}. `;
+
 /** A process awaits something that the world does not control. */
 export class OutsideAwait extends Trouble {
   override readonly name = 'OutsideAwait';
 
-  constructor(process: string) {
+  constructor({ name, passed }: Pick<Incarnation, 'name' | 'passed'>) {
     super(
-      `await outside the world: process ${process} awaits something that is neither a statement, nor an effect, nor ` +
-        'virtual time, so no schedule can decide when it goes on. Wrap it in `effect`/`port`; wait with `clock.sleep`.',
+      `await outside the world: process ${name} awaits something that is neither a statement, nor an effect, nor ` +
+        `virtual time, so no schedule can decide when it goes on. ${passedLast(passed)}Wrap it in \`effect\`/\`port\`; ` +
+        'wait with `clock.sleep`.',
     );
   }
 }
@@ -57,5 +61,29 @@ export class ProcessThrew extends Trouble {
 
   constructor(process: string, cause: unknown) {
     super(`process ${process} threw: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}
+
+/** A process had not ended when the scenario's timers were spent, and something is demanded of the end. */
+export class NeverSettles extends Trouble {
+  override readonly name = 'NeverSettles';
+
+  constructor(waiting: readonly Incarnation[]) {
+    const who = waiting.map(({ name, passed }) => `process ${name} does not end. ${passedLast(passed)}`).join('');
+    super(`${who}It waits for timers, and those of the schedule are spent: let it end, or raise \`faults.timers\`.`);
+  }
+}
+
+/** A process went on differently though it had been told the same. */
+export class OutlivingState extends Trouble {
+  override readonly name = 'OutlivingState';
+
+  constructor(process: string, { now, before }: { readonly now: string; readonly before: string }) {
+    super(
+      `state outlives a life: process ${process} had seen exactly what it saw in another schedule, and goes on with ` +
+        `«${now || 'nothing'}» instead of «${before || 'nothing'}». Something is in memory that another process, an earlier life ` +
+        'or an earlier schedule left there (a module variable, a closure that processes share), or it reads a clock ' +
+        'or chance of its own. Make it anew for each start: `perStart(() => …)`, `machine: () => ({ … })`, or name the file of the process.',
+    );
   }
 }

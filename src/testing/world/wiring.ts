@@ -6,7 +6,7 @@ import type { TestConnection } from '../store/store.js';
 import { type Incarnation, never } from './incarnation.js';
 import type { Ported, Process, ProcessClock } from './process.js';
 import { ownershipMaker } from './simulated-ownership.js';
-import type { Simulation } from './simulation.js';
+import type { WorldState } from './state.js';
 
 /** The host that all simulated processes run on. */
 export const simulatedHost = 'simulated-host';
@@ -15,13 +15,13 @@ export const simulatedHost = 'simulated-host';
 export const startMark = (name: string, incarnation: number) => `start-${name}-${incarnation}`;
 
 /** What the code of one incarnation is given. */
-export function wire<DB>(world: Simulation<DB>, self: Incarnation, connection: TestConnection): Process<DB> {
+export function wire<DB>(state: WorldState<DB>, self: Incarnation, connection: TestConnection): Process<DB> {
   const gate = {
     statement: <T>(label: string, params: readonly unknown[], run: () => Promise<T>) =>
       self.park<T>('sql', label, { params, run }),
   };
   const db = new Kysely<DB>({ dialect: gatedDialect(connection.dialect, gate) });
-  const clock = virtualClock(world, self);
+  const clock = virtualClock(state, self);
   const randomness = seededBy(self);
   const process: Process<DB> = {
     db,
@@ -30,8 +30,8 @@ export function wire<DB>(world: Simulation<DB>, self: Incarnation, connection: T
     bootId: self.bootId,
     incarnation: self.incarnation,
     clock,
-    ports: portsOf(world, self, { clock, randomness }),
-    createOwnership: (options) => ownershipMaker(world, self, process)(options),
+    ports: portsOf(state, self, { clock, randomness }),
+    createOwnership: (options) => ownershipMaker(state, self, process)(options),
     random: () => randomness.fraction(),
     effect: (label, run) => self.park('effect', label, { run }),
     port: (label, client) =>
@@ -39,16 +39,15 @@ export function wire<DB>(world: Simulation<DB>, self: Incarnation, connection: T
     work: (label = 'work') => self.park('work', label, {}),
     ghost(fact) {
       if (!self.alive) return;
-      world.footprint.facts = true;
-      world.note({ process: self.name, incarnation: self.incarnation, pid: self.pid, atMs: world.nowMs, ...fact });
+      state.note({ process: self.name, incarnation: self.incarnation, pid: self.pid, atMs: state.nowMs, ...fact });
     },
     async op(input, run) {
-      const operation = world.operations.begin(`${self.name}.${self.incarnation}`, input);
+      const operation = state.operations.begin(`${self.name}.${self.incarnation}`, input);
       self.operations.add(operation);
       try {
         const output = await run();
         if (!self.alive) return await never;
-        world.operations.settle(operation, output, world.steps);
+        state.operations.settle(operation, output, state.steps);
         return output;
       } finally {
         self.operations.delete(operation);
@@ -58,20 +57,27 @@ export function wire<DB>(world: Simulation<DB>, self: Incarnation, connection: T
   return process;
 }
 
-function virtualClock<DB>(world: Simulation<DB>, self: Incarnation): ProcessClock {
-  const skewMs = world.scenario.faults?.skewMs?.[self.name] ?? 0;
+function virtualClock<DB>(state: WorldState<DB>, self: Incarnation): ProcessClock {
+  const skewMs = state.scenario.faults?.skewMs?.[self.name] ?? 0;
   const read = (offsetMs: number) => {
-    self.seeReading(`@${world.nowMs}`);
-    return world.nowMs + offsetMs;
+    self.seeReading(`@${state.nowMs}`);
+    return state.nowMs + offsetMs;
   };
   return {
     now: () => read(skewMs),
     wallMs: () => read(skewMs),
     monotonicMs: () => read(0),
-    sleep: (ms) => self.park('sleep', `sleep ${ms} ms`, { wakeMs: world.nowMs + ms }),
-    schedule(ms, call) {
+    sleep: (ms) => self.park('sleep', `sleep ${ms} ms`, { wakeMs: state.nowMs + ms }),
+    schedule(ms, call, { background = false } = {}) {
       const id = self.nextPoint;
-      void self.park('timer', `timer after ${ms} ms`, { wakeMs: world.nowMs + ms, run: call });
+      // Nobody awaits a callback, and an error of one ends the process: as Node does it.
+      const run = () => {
+        const callback: () => unknown = call;
+        const running = callback();
+        if (running instanceof Promise) running.catch(self.die);
+      };
+      const due = { wakeMs: state.nowMs + ms, background, run };
+      self.park('timer', `timer after ${ms} ms`, due).catch(self.die);
       return { cancel: () => self.unpark(id) };
     },
   };
@@ -91,15 +97,15 @@ function seededBy(self: Incarnation): Randomness {
 }
 
 function portsOf<DB>(
-  world: Simulation<DB>,
+  state: WorldState<DB>,
   self: Incarnation,
   { clock, randomness }: { readonly clock: ProcessClock; readonly randomness: Randomness },
 ): Ports {
   const processes: ProcessTable = {
     sight(pid) {
-      const found = world.processes.find((each) => each.alive && each.pid === pid);
+      const found = state.processes.find((each) => each.alive && each.pid === pid);
       const start = found === undefined ? null : startMark(found.name, found.incarnation);
-      world.footprint.sight = true;
+      state.footprint.sight = true;
       self.seeReading(`pid ${pid} ${start ?? 'gone'}`);
       return { state: found === undefined ? 'gone' : 'exists', start };
     },

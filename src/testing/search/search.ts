@@ -1,0 +1,74 @@
+import { type Failure, vacuity } from '../failure/failure.js';
+import type { TestStore } from '../store/store.js';
+import { recoverAndCheck } from '../world/recovery.js';
+import type { Scenario } from '../world/scenario.js';
+import { TooLong } from '../world/trouble.js';
+import { Count } from './count.js';
+import { Exploration } from './exploration.js';
+import { failureOf } from './failing.js';
+import type { Bounds, Report } from './report.js';
+import { rerun } from './rerun.js';
+import { silent } from './silent.js';
+
+/** What a search came to, and whether the bound on preemptions has left anything out. */
+export interface Searched {
+  readonly report: Report;
+  readonly leftOut: boolean;
+}
+
+/** Searches the schedules of a scenario depth first, within the bounds. */
+export async function search<DB>(store: TestStore<DB>, scenario: Scenario<DB>, bounds: Bounds): Promise<Searched> {
+  await store.open();
+  const begunMs = performance.now();
+  let exploration = new Exploration(store, scenario, bounds);
+  let count = new Count();
+  let exhausted = false;
+  let failure: Failure | undefined;
+  while (!exhausted && failure === undefined && !isSpent(bounds, count.schedules, begunMs)) {
+    const world = exploration.world();
+    let cut = false;
+    try {
+      const ending = await exploration.run(world);
+      if (isRerun(bounds, count.schedules)) await rerun(store, scenario, world);
+      if (ending === 'end') await recoverAndCheck(world);
+      cut = ending === 'cut';
+    } catch (error) {
+      failure = await failureOf(store, scenario, { world, error, shrinks: bounds.shrink ?? true });
+      cut = error instanceof TooLong;
+    }
+    await world.leave();
+    if (failure === undefined && exploration.isMisled(world.state)) {
+      exploration = exploration.anew(world.state);
+      count = new Count();
+      continue;
+    }
+    count.add(world, cut);
+    exhausted = !exploration.turn();
+  }
+  failure ??= vacuity(scenario, count.faultsMet);
+  const proves = bounds.preemptions === undefined || (bounds.reduce ?? 'none') === 'none';
+  const { schedules, ...totals } = count.totals();
+  const report: Report = {
+    complete: exhausted && failure === undefined && proves && totals.cut === 0 && !count.timeWasIdle,
+    schedules,
+    ...totals,
+    states: exploration.states.size,
+    ms: performance.now() - begunMs,
+    warnings: [...count.warnings(), ...silent(exploration.spoken)],
+    ...(failure === undefined ? {} : { failure }),
+  };
+  return { report, leftOut: exploration.bounded };
+}
+
+function isSpent(bounds: Bounds, schedules: number, begunMs: number): boolean {
+  return (
+    schedules >= (bounds.maxSchedules ?? Number.POSITIVE_INFINITY) ||
+    performance.now() - begunMs > (bounds.maxMs ?? Number.POSITIVE_INFINITY)
+  );
+}
+
+/** The first schedules show most mistakes; later ones are looked at ever less often: 1, 2, 4, 8, … */
+function isRerun({ rerunEvery }: Bounds, schedules: number): boolean {
+  if (rerunEvery === undefined) return ((schedules + 1) & schedules) === 0;
+  return rerunEvery > 0 && schedules % rerunEvery === 0;
+}

@@ -1,0 +1,2 @@
+/** Virtual time, in milliseconds, at which every schedule begins. */
+export const startMs = 1_000_000;
