@@ -25,21 +25,17 @@ const WRITTEN: KnownStart = Object.freeze({ is: 'written' });
  */
 export class EffectCalls {
   readonly #starts = new Map<string, Promise<KnownStart>>();
-  /** The starts in whose `apply` the code that asks runs, the outermost first. */
-  readonly #inside = new AsyncLocalStorage<readonly string[]>();
 
   /** Runs a call whose start has this claim, entered before the call sends its first statement. */
   async run<T>(claim: string, call: () => Promise<EndedCall<T>>): Promise<T> {
     let settle: (known: KnownStart) => void = ignore;
-    this.#starts.set(
-      claim,
-      new Promise((resolve) => {
-        settle = resolve;
-      }),
-    );
+    const start = new Promise<KnownStart>((resolve) => {
+      settle = resolve;
+    });
+    this.#starts.set(claim, start);
     let known = WRITTEN;
     try {
-      const ended = await this.#inside.run([...(this.#inside.getStore() ?? []), claim], call);
+      const ended = await runInside(start, call);
       known = ended.known;
       return ended.answer;
     } finally {
@@ -55,7 +51,8 @@ export class EffectCalls {
 
   /** True if the code that asks runs inside the `apply` of that start: waiting for its end would have none. */
   waitsForItself(claim: string): boolean {
-    return this.#inside.getStore()?.includes(claim) ?? false;
+    const start = this.#starts.get(claim);
+    return start !== undefined && (inside.getStore()?.includes(start) ?? false);
   }
 
   /** Forgets a start: the journal was told. */
@@ -65,6 +62,23 @@ export class EffectCalls {
 }
 
 function ignore(): void {}
+
+/**
+ * The starts in whose calls the code that asks runs, the outermost first. One storage for all, and off while there
+ * are none: up to Node 22 each that is on slows down every promise of the process.
+ */
+const inside = new AsyncLocalStorage<readonly Promise<KnownStart>[]>();
+let running = 0;
+
+async function runInside<T>(start: Promise<KnownStart>, call: () => Promise<T>): Promise<T> {
+  running += 1;
+  try {
+    return await inside.run([...(inside.getStore() ?? []), start], call);
+  } finally {
+    running -= 1;
+    if (running === 0) inside.disable();
+  }
+}
 
 const calls = new WeakMap<ProcessIdentity, EffectCalls>();
 
