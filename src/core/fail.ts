@@ -3,7 +3,6 @@ import type {
   EffectFailed,
   EffectUnknown,
   EffectUnrecorded,
-  Failure,
   HandlerFailed,
   IllegalTransition,
   InvalidId,
@@ -19,13 +18,9 @@ import type {
 import type { Finding } from './finding.js';
 import type { Holder } from './holder.js';
 import type { IdValue } from './id.js';
-import { jsonOf } from './json.js';
+import { frozen } from './json.js';
 import { shown } from './shown.js';
 import type { Judgement } from './verdict.js';
-
-/** A failure as it is handed on. JSON has no bigint: without a `toJSON` a log line would be the next failure. */
-const frozen = <F extends Failure>(failure: F): F =>
-  Object.freeze(Object.defineProperty(failure, 'toJSON', { value: () => jsonOf(failure) }));
 
 /** How a message names a holder. */
 export function nameHolder({ actor, fencingToken, pid }: Holder): string {
@@ -42,6 +37,12 @@ export function leaseBusy(taskId: IdValue, holder: Holder, { verdict, reason }: 
 export function leaseContended(taskId: IdValue): LeaseBusy {
   const message = `Task ${shown(taskId)} changed hands at every try.`;
   return frozen({ type: 'lease-busy', message, taskId, holder: null, verdict: 'unknown', reason: 'contended' });
+}
+
+/** The row of the task's lease is there and cannot be read, so nobody can be named. */
+export function leaseUnreadable(taskId: IdValue): LeaseBusy {
+  const message = `Task ${shown(taskId)} is held, by whom cannot be read.`;
+  return frozen({ type: 'lease-busy', message, taskId, holder: null, verdict: 'unknown', reason: 'unreadable' });
 }
 
 const NOT_GRANTING: Record<NotGranting['because'], string> = {

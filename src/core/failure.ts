@@ -8,7 +8,7 @@ export interface LeaseBusy {
   readonly type: 'lease-busy';
   readonly message: string;
   readonly taskId: IdValue;
-  /** The owner as it was read; `null` if it was gone again each time it was looked at. */
+  /** The owner as it was read; `null` if it was gone again each time it was looked at, or cannot be read. */
   readonly holder: Holder | null;
   readonly verdict: Verdict;
   /** `contended` when the row changed hands at every try. */

@@ -1,5 +1,12 @@
+import type { Failure } from './failure.js';
+
+/** A failure as it is handed on. JSON has no bigint: without a `toJSON` a log line would be the next failure. */
+export function frozen<F extends Failure>(failure: F): F {
+  return Object.freeze(Object.defineProperty(failure, 'toJSON', { value: () => jsonOf(failure) }));
+}
+
 /** A failure as plain JSON: bigints as their digits, errors as what they say; never the reason of a second error. */
-export function jsonOf(failure: object): unknown {
+function jsonOf(failure: object): unknown {
   return Object.fromEntries(Object.entries(failure).map(([name, part]) => [name, plain(part)]));
 }
 

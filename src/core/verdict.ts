@@ -76,12 +76,12 @@ const UNREADABLE = judged('unknown', 'unreadable');
  * |---|---|
  * | past its deadline | dead, `over-budget` |
  * | past its expiry | dead, `expired` |
- * | expires later than its own TTL from now | live, `clock-set-back`, until seen unchanged for a TTL |
  * | my claim, in use | live, `claim-registered` |
  * | my identity, claim not in use | dead, `orphaned` |
  * | pid of my host scope gone | dead, `process-gone` |
  * | that pid exists with another start mark | dead, `pid-reused` |
  * | that pid exists with the same start mark | live, `process-alive` |
+ * | expires later than its own TTL from now | live, `clock-set-back`, until seen unchanged for a TTL |
  * | anything else, a judge that throws included | live, `unexpired`; unknown where even the expiry cannot be read |
  */
 export function judge(holder: Holder, observation: Observation, liveness: Liveness): Judgement {
@@ -93,9 +93,11 @@ export function judge(holder: Holder, observation: Observation, liveness: Livene
   if (deadlineAtMs !== null && nowMs >= deadlineAtMs) return OVER_BUDGET;
   if (expiresAtMs === null || ttlMs === null) return UNREADABLE;
   if (nowMs >= expiresAtMs) return EXPIRED;
-  if (expiresAtMs - nowMs > ttlMs) return observation.unchangedForMs >= ttlMs ? EXPIRED : CLOCK_SET_BACK;
-  if (observation.registered === 'provisional') return UNEXPIRED;
-  return ask(liveness, holder, observation);
+  const judgement = observation.registered === 'provisional' ? UNEXPIRED : ask(liveness, holder, observation);
+  // What needs no clock has spoken, or has nothing to say: only then is the clock asked whether it was set back.
+  if (judgement.verdict !== 'live' || judgement.reason !== UNEXPIRED.reason || expiresAtMs - nowMs <= ttlMs)
+    return judgement;
+  return observation.unchangedForMs >= ttlMs ? EXPIRED : CLOCK_SET_BACK;
 }
 
 /** Refuses a judge that cannot be asked. */

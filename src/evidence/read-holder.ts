@@ -1,20 +1,42 @@
-import type { Result } from 'neverthrow';
+import { err, ok, type Result } from 'neverthrow';
 import type { Context } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { IdValue } from '../core/id.js';
-import { type Answer, execute } from '../sql/execute.js';
-import { demandInteger, readHolder, readRows } from '../sql/rows.js';
+import { execute, type Row } from '../sql/execute.js';
+import { demandInteger, partRows, readHolder, readId, readRows, readText } from '../sql/rows.js';
 import { type Judged, judgeHolder } from './judge-holder.js';
 
-function judgeRows(context: Context, answer: Answer): Result<readonly Judged[], StoreFailure> {
-  const { taskIdType, runIdType } = context.settings;
-  return readRows(context.session, answer, (row) =>
+const judgeRow =
+  (context: Context) =>
+  (row: Row): Judged =>
     judgeHolder(context, {
-      holder: readHolder(row, taskIdType, runIdType),
+      holder: readHolder(row, context.settings.taskIdType, context.settings.runIdType),
       nowMs: demandInteger(row, 'now_ms'),
       expiry: row['expires_ms'],
-    }),
-  );
+    });
+
+/** A row of a lease that nobody can read: whoever holds the task, it is not free. */
+export interface Unreadable {
+  readonly taskId: IdValue | null;
+  readonly claim: string | null;
+}
+
+/** Holders that were read and judged one by one, and the rows that could not be read, which are told. */
+export interface JudgedRows {
+  readonly judged: readonly Judged[];
+  readonly unreadable: readonly Unreadable[];
+}
+
+function judgeEach(context: Context, rows: readonly Row[]): JudgedRows {
+  const { read, unreadable } = partRows(context.session, rows, judgeRow(context));
+  const { taskIdType } = context.settings;
+  return {
+    judged: read,
+    unreadable: unreadable.map((row) => ({
+      taskId: readId(taskIdType, row['task_id']),
+      claim: readText(row['claim']),
+    })),
+  };
 }
 
 /** Reads and judges the holder of a task; `null` if it is free. */
@@ -22,22 +44,36 @@ export async function readJudged(context: Context, taskId: IdValue): Promise<Res
   const { session, leases } = context;
   const read = session.inTransaction ? leases.readLatestHolder : leases.readHolder;
   const answer = await execute(session, read({ taskId }));
-  return answer.andThen((given) => judgeRows(context, given)).map(([judged]) => judged ?? null);
+  return answer.andThen((given) => readRows(session, given, judgeRow(context))).map(([judged]) => judged ?? null);
 }
 
 /** Reads and judges the holders of many tasks; free ones are left out. */
 export async function readJudgedOf(
   context: Context,
   taskIds: readonly IdValue[],
-): Promise<Result<readonly Judged[], StoreFailure>> {
+): Promise<Result<JudgedRows, StoreFailure>> {
   const { session, leases } = context;
   const read = session.inTransaction ? leases.readLatestHolders : leases.readHolders;
   const answer = await execute(session, read({ list: context.dialect.list(taskIds) }));
-  return answer.andThen((given) => judgeRows(context, given));
+  return answer.map(({ rows }) => judgeEach(context, rows));
 }
 
-/** Reads and judges all holders, up to a limit, oldest acquisition first. */
-export async function readAllJudged(context: Context, limit: number): Promise<Result<readonly Judged[], StoreFailure>> {
-  const answer = await execute(context.session, context.leases.readAll({ limit }));
-  return answer.andThen((given) => judgeRows(context, given));
+/** Leases in one statement. */
+const PAGE = 1_000;
+
+/** Reads and judges all holders page by page, oldest acquisition first; each page goes on after the last token. */
+export async function* pagesOfJudged(context: Context): AsyncGenerator<Result<JudgedRows, StoreFailure>, void> {
+  // As the driver gave it: also a token that cannot be read has its place in the order.
+  let after: unknown = -1;
+  for (;;) {
+    const answer = await execute(context.session, context.leases.readPage({ after, limit: PAGE }));
+    if (answer.isErr()) {
+      yield err(answer.error);
+      return;
+    }
+    const { rows } = answer.value;
+    if (rows.length > 0) yield ok(judgeEach(context, rows));
+    if (rows.length < PAGE) return;
+    after = rows.at(-1)?.['fencing_token'];
+  }
 }

@@ -3,8 +3,8 @@ import type { Context } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
 import { invariant } from '../core/invariant.js';
-import { anchorNow, elapsedMs, type Holding } from '../runtime/holding.js';
-import { type Answer, execute, type Row } from '../sql/execute.js';
+import { type Anchor, anchorNow, elapsedMs, type Holding } from '../runtime/holding.js';
+import { type Answer, execute, type LateQuery, type Row } from '../sql/execute.js';
 import type { Claims } from '../sql/lease-statements.js';
 import { demandInteger, readInteger, readText } from '../sql/rows.js';
 import type { Judged } from './judge-holder.js';
@@ -23,24 +23,34 @@ export interface Renewal {
 }
 
 /**
- * Renews the leases of a list in one statement, outside every transaction of the caller's: an UPDATE, never an upsert, so that it
- * revives nothing. Rows that it did not touch are looked at once more: there means locked, not lost.
+ * Renews the leases of a list in one statement, outside every transaction of the caller's: an UPDATE, never an upsert,
+ * so that it revives nothing. Rows that it did not touch are looked at once more: there means locked, not lost.
+ *
+ * Each try asks again which of them are still trusted: one whose holder gave it up while the statement was put off
+ * must not live on for a TTL. Those are left out of the answer.
  */
 export async function renewClaims(
   context: Context,
-  holdings: readonly Holding[],
+  given: readonly Holding[],
 ): Promise<Result<readonly Renewal[], StoreFailure>> {
-  const claims = claimsOf(context, holdings);
-  const updated = await ask(context, context.leases.renew(claims));
+  const startedAt = anchorNow(context.ports.clock);
+  let holdings = given;
+  const updated = await ask(context, () => {
+    holdings = holdings.filter((holding) => holding.check() === undefined);
+    return holdings.length === 0 ? undefined : context.leases.renew(claimsOf(context, holdings));
+  });
   if (updated.isErr()) return err(updated.error);
-  const answered = context.dialect.returning ? updated : await ask(context, context.leases.readTokens(claims));
+  if (holdings.length === 0) return ok([]);
+  const claims = claimsOf(context, holdings);
+  const answered = context.dialect.returning ? updated : await ask(context, () => context.leases.readTokens(claims));
   if (answered.isErr()) return err(answered.error);
 
   const rows = new Map(answered.value.rows.map((row) => [readText(row['claim']), row]));
   const states = new Map<string, RenewalState>();
   for (const holding of holdings) {
     const row = rows.get(holding.facts.claim);
-    if (row !== undefined) states.set(holding.facts.claim, stateOf(context, holding, { row, ...answered.value }));
+    if (row !== undefined)
+      states.set(holding.facts.claim, stateOf(context, holding, { row, startedAt, ...answered.value }));
   }
   const missing = holdings.filter(({ facts }) => !states.has(facts.claim));
   if (missing.length > 0) {
@@ -51,8 +61,12 @@ export async function renewClaims(
     );
     if (read.isErr()) return err(read.error);
     const tookMs = elapsedMs(context.ports.clock, askedAt);
-    const seen = new Map(read.value.map((judged) => [judged.holder.taskId, judged]));
-    for (const { facts } of missing) states.set(facts.claim, unanswered(facts.claim, seen.get(facts.taskId), tookMs));
+    const seen = new Map(read.value.judged.map((judged) => [judged.holder.taskId, judged]));
+    const unreadable = new Set(read.value.unreadable.map(({ claim }) => claim));
+    for (const { facts } of missing) {
+      const state = unreadable.has(facts.claim) ? UNREADABLE : unanswered(facts.claim, seen.get(facts.taskId), tookMs);
+      states.set(facts.claim, state);
+    }
   }
   return ok(
     holdings.map((holding) => {
@@ -63,6 +77,9 @@ export async function renewClaims(
   );
 }
 
+/** A row of ours that is there, and that nobody can read. */
+const UNREADABLE: RenewalState = Object.freeze({ is: 'locked', remainingMs: 0 });
+
 /** A row that the update did not touch: somebody has locked it, or it is not there. */
 function unanswered(claim: string, seen: Judged | undefined, tookMs: number): RenewalState {
   if (seen?.holder.claim !== claim) return { is: 'missing', holder: seen?.holder ?? null };
@@ -72,7 +89,7 @@ function unanswered(claim: string, seen: Judged | undefined, tookMs: number): Re
 /** An answer with the time that it took. */
 async function ask(
   { session, ports }: Context,
-  query: Parameters<typeof execute>[1],
+  query: LateQuery,
 ): Promise<Result<Answer & { readonly tookMs: number }, StoreFailure>> {
   const askedAt = anchorNow(ports.clock);
   const answer = await execute(session, query);
@@ -87,15 +104,23 @@ export function claimsOf({ dialect }: Context, holdings: readonly Holding[]): Cl
   };
 }
 
-/** A row that the update answered was renewed; one that was read back was if its expiry has moved, or can move no more. */
+/** By how much two clocks may differ over one statement; less than the margin of a lease's trust. */
+const SLACK_MS = 50;
+
+/**
+ * A row that the update answered was renewed; one that was read back was if its expiry has moved, or can move no more.
+ * One whose expiry was lowered, by an observer who saw the clock set back, may have been left out for all that.
+ */
 function stateOf(
-  { dialect }: Context,
+  { dialect, ports }: Context,
   holding: Holding,
-  { row, tookMs }: { readonly row: Row; readonly tookMs: number },
+  { row, startedAt, tookMs }: { readonly row: Row; readonly startedAt: Anchor; readonly tookMs: number },
 ): RenewalState {
   const expiresAtMs = demandInteger(row, 'expires_ms');
   const remainingMs = expiresAtMs - demandInteger(row, 'now_ms') - tookMs;
-  if (dialect.returning || expiresAtMs !== holding.expiresAtMs) holding.moved(expiresAtMs);
+  const sinceMs = elapsedMs(ports.clock, startedAt) + SLACK_MS;
+  const lowered = expiresAtMs < holding.expiresAtMs && remainingMs < holding.facts.ttlMs - sinceMs;
+  if (dialect.returning || (expiresAtMs !== holding.expiresAtMs && !lowered)) holding.moved(expiresAtMs);
   else if (expiresAtMs !== readInteger(row['deadline_ms'])) return { is: 'locked', remainingMs };
   return { is: 'renewed', expiresAtMs, remainingMs };
 }

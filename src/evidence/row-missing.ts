@@ -12,7 +12,8 @@ import type { Holding } from '../runtime/holding.js';
  */
 export function rowMissing({ session }: Context, holding: Holding, holder: Holder | null): LeaseLost {
   const { taskId, fencingToken, entry } = holding.facts;
-  const explained = holding.released || holding.maybeReleased || (entry.provisional && holder === null);
+  const explained =
+    holding.released || holding.maybeReleased || holding.unsettled || (entry.provisional && holder === null);
   const proves = !session.inTransaction && !explained;
   const found = holder === null ? ({ reason: 'gone' } as const) : ({ reason: 'superseded', holder } as const);
   const recorded = proves ? holding.lose(found.reason, found.holder) : undefined;

@@ -5,8 +5,8 @@ import type { JobLease } from '../core/reap.js';
 import type { Judged } from '../evidence/judge-holder.js';
 import { readJudgedOf } from '../evidence/read-holder.js';
 
-/** The leases on the tasks of some jobs; `unreadable` where the lease store is in trouble. */
-export type JobLeases = ReadonlyMap<IdValue, Judged> | 'unreadable';
+/** The leases on the tasks of some jobs; `unreadable` where a row, or the lease store, cannot be read. */
+export type JobLeases = ReadonlyMap<IdValue, Judged | 'unreadable'> | 'unreadable';
 
 const NONE: JobLeases = new Map();
 
@@ -20,12 +20,26 @@ export async function leasesOf(context: Context, jobs: readonly JobRecord[]): Pr
   const taskIds = [...new Set(named)];
   if (taskIds.length === 0) return NONE;
   const read = await readJudgedOf(context, taskIds);
-  return read.isErr() ? 'unreadable' : new Map(read.value.map((judged) => [judged.holder.taskId, judged]));
+  if (read.isErr()) return 'unreadable';
+  const { judged, unreadable } = read.value;
+  if (unreadable.some(({ taskId }) => taskId === null)) return 'unreadable';
+  return new Map<IdValue, Judged | 'unreadable'>([
+    ...judged.map((each) => [each.holder.taskId, each] as const),
+    ...unreadable.flatMap(({ taskId }) => (taskId === null ? [] : [[taskId, 'unreadable'] as const])),
+  ]);
+}
+
+/** The holder of the task of one job, where it was read. */
+export function holderOf(leases: JobLeases, { taskId }: Pick<JobRecord, 'taskId'>): Judged | undefined {
+  if (taskId === null || leases === 'unreadable') return undefined;
+  const lease = leases.get(taskId);
+  return lease === 'unreadable' ? undefined : lease;
 }
 
 /** The lease on the task of one job. */
 export function leaseOf(leases: JobLeases, { taskId }: Pick<JobRecord, 'taskId'>): JobLease {
   if (taskId === null) return 'none';
   if (leases === 'unreadable') return 'unreadable';
-  return leases.get(taskId)?.judgement.verdict ?? 'none';
+  const lease = leases.get(taskId) ?? 'none';
+  return typeof lease === 'string' ? lease : lease.judgement.verdict;
 }

@@ -11,7 +11,7 @@ import { settled } from '../runtime/settled.js';
 import { TOO_LATE, within } from '../runtime/within.js';
 import { toFound } from './found-job.js';
 import type { Jobs } from './jobs-of.js';
-import { leaseOf, leasesOf } from './lease-evidence.js';
+import { holderOf, leaseOf, leasesOf } from './lease-evidence.js';
 import { processOf } from './process-evidence.js';
 import type { ReapPlan, RunningJob } from './reaper-options.js';
 
@@ -67,7 +67,7 @@ export async function assessPage(ticking: Ticking, page: readonly JobRecord[]): 
     shown: shownJob,
     assessment: assessRunningJob({ ...evidence, lease: leaseOf(leases, job) }, plan.limits),
     probeFailed: answer.isErr() ? answer.error : undefined,
-    lease: leases === 'unreadable' || job.taskId === null ? undefined : leases.get(job.taskId),
+    lease: holderOf(leases, job),
   }));
 }
 

@@ -5,6 +5,7 @@ import { leaseBusy, leaseContended, notGranting, ofUnknownOutcome } from '../cor
 import type { LeaseBusy, NotGranting, StoreFailure } from '../core/failure.js';
 import type { Lease } from '../core/lease.js';
 import type { Judged } from '../evidence/judge-holder.js';
+import { lowerExpiry } from '../evidence/lower-expiry.js';
 import { readJudged } from '../evidence/read-holder.js';
 import { reclaim } from '../evidence/reclaim.js';
 import { type Anchor, anchorNow } from '../runtime/holding.js';
@@ -114,7 +115,10 @@ async function insertOrReclaim(
     const judged = read.value;
     if (judged === null) continue;
     if (judged.holder.claim === claim) return ok(adopt(context, pending, judged, askedAt));
-    if (judged.judgement.verdict !== 'dead') return err(busy(context, request, judged));
+    if (judged.judgement.verdict !== 'dead') {
+      await lowerExpiry(context, judged);
+      return err(busy(context, request, judged));
+    }
     const reclaimed = await reclaim(context, judged);
     if (reclaimed.isErr()) return err(reclaimed.error);
   }

@@ -3,11 +3,7 @@ import { type Context, contextOf, regimeOf } from '../context.js';
 import { leaseContended, notGranting, ofUnknownOutcome } from '../core/fail.js';
 import type { LeaseBusy, NotGranting, StoreFailure } from '../core/failure.js';
 import type { IdValue } from '../core/id.js';
-import type { Lease } from '../core/lease.js';
 import { shown } from '../core/shown.js';
-import type { Judged } from '../evidence/judge-holder.js';
-import { readJudgedOf } from '../evidence/read-holder.js';
-import { reclaim } from '../evidence/reclaim.js';
 import { anchorNow } from '../runtime/holding.js';
 import { underWay } from '../runtime/under-way.js';
 import type { Shape } from '../shape.js';
@@ -15,11 +11,12 @@ import { answered } from '../sql/answered.js';
 import { execute } from '../sql/execute.js';
 import { insertRecords } from '../sql/lease-records.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
-import { adopt, busy, mayHaveInserted, readGranted, refusalOf } from './acquire-lease.js';
+import { mayHaveInserted, readGranted, refusalOf } from './acquire-lease.js';
 import { enterClaim, grant, grantUnguarded, insertParameters, leaveClaim, type Pending } from './grant.js';
 import type { LeaseOf } from './lease-of.js';
 import { type CheckedRequest, checkLeaseRequest, type LeaseRequest } from './lease-request.js';
 import { release } from './release-lease.js';
+import { type Outcome, type Pendings, settleOthers } from './settle-others.js';
 
 /** What became of many requests. */
 export interface AcquiredLeases<S extends Shape> {
@@ -28,9 +25,6 @@ export interface AcquiredLeases<S extends Shape> {
   /** Why the others were not. */
   readonly busy: readonly LeaseBusy[];
 }
-
-type Outcome = Result<Lease, LeaseBusy>;
-type Pendings = ReadonlyMap<IdValue, Pending>;
 
 /** Requests in one statement. */
 const CHUNK = 500;
@@ -162,38 +156,4 @@ async function insert(
     if (pending !== undefined) outcomes.set(pending.request.taskId, ok(grant(context, pending, row, anchor)));
   }
   return { mayHaveLeft: mayHaveInserted(inserted.value) };
-}
-
-/** Looks at the holders of those that were not inserted: adopts our own, reclaims the dead, tells the busy. */
-async function settleOthers(
-  context: Context,
-  pendings: Pendings,
-  outcomes: Map<IdValue, Outcome>,
-): Promise<StoreFailure | undefined> {
-  const open = [...pendings.keys()].filter((taskId) => !outcomes.has(taskId));
-  if (open.length === 0) return undefined;
-  const askedAt = anchorNow(context.ports.clock);
-  const read = await readJudgedOf(context, open);
-  if (read.isErr()) return read.error;
-  for (const judged of read.value) {
-    const pending = pendings.get(judged.holder.taskId);
-    if (pending === undefined) continue;
-    const outcome = outcomeOf(context, pending, judged, askedAt);
-    if (outcome !== undefined) outcomes.set(pending.request.taskId, outcome);
-    else {
-      const reclaimed = await reclaim(context, judged);
-      if (reclaimed.isErr()) return reclaimed.error;
-    }
-  }
-  return undefined;
-}
-
-function outcomeOf(
-  context: Context,
-  pending: Pending,
-  judged: Judged,
-  askedAt: ReturnType<typeof anchorNow>,
-): Outcome | undefined {
-  if (judged.holder.claim === pending.claim) return ok(adopt(context, pending, judged, askedAt));
-  return judged.judgement.verdict === 'dead' ? undefined : err(busy(context, pending.request, judged));
 }

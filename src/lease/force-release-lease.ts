@@ -1,7 +1,7 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import { jsonId } from '../core/event.js';
-import { alreadyFree, leaseContended, tokenMismatch } from '../core/fail.js';
+import { alreadyFree, leaseContended, nameHolder, storeFailure, tokenMismatch } from '../core/fail.js';
 import type { AlreadyFree, StoreFailure, TokenMismatch } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
 import { checkId } from '../core/id.js';
@@ -46,7 +46,7 @@ export function forceReleaseLease<S extends Shape>(
   return answered(context.session, forceRelease(context, check(request, context.settings)));
 }
 
-/** A row that changed hands this often while we looked is not one that an operator has seen. */
+/** A row that is there at every look and that no DELETE takes away. */
 const MOST_TRIES = 3;
 
 async function forceRelease(
@@ -69,5 +69,12 @@ async function forceRelease(
     return ok(holder);
   }
   invariant(present !== undefined, leaseContended(taskId).message);
-  return err(tokenMismatch(present, fencingToken));
+  const trouble = { kind: 'other', retryable: false, outcome: 'not-applied' } as const;
+  const failure = storeFailure({ ...trouble, cause: notDeleted(present) });
+  context.observer.tell('store.failed', { ...trouble, message: failure.message });
+  return err(failure);
+}
+
+function notDeleted(holder: Holder): string {
+  return `the lease of ${nameHolder(holder)} is there, and ${MOST_TRIES} DELETEs of it changed nothing: a trigger, rule or policy of the table keeps it`;
 }

@@ -6,7 +6,7 @@ import type { ClaimEntry } from '../port/claim-registry.js';
 import { type Anchor, Holding } from '../runtime/holding.js';
 import { LeaseHandle, type LeaseSecret } from '../runtime/lease-handle.js';
 import { LeaseSignal } from '../runtime/lease-signal.js';
-import type { InsertLease } from '../sql/lease-statements.js';
+import type { InsertLease } from '../sql/lease-records.js';
 import type { CheckedRequest } from './lease-request.js';
 import { release } from './release-lease.js';
 

@@ -6,7 +6,8 @@ import type { IdValue } from '../core/id.js';
 import { checkLimit } from '../core/limit.js';
 import { limit, list, optional, type RulesOf, requestOf, taskId } from '../core/request.js';
 import type { Judgement } from '../core/verdict.js';
-import { readAllJudged, readJudgedOf } from '../evidence/read-holder.js';
+import { lowerExpiry } from '../evidence/lower-expiry.js';
+import { type JudgedRows, pagesOfJudged, readJudgedOf } from '../evidence/read-holder.js';
 import { reclaim } from '../evidence/reclaim.js';
 import type { Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
@@ -23,11 +24,16 @@ export interface ReclaimReport {
   readonly kept: readonly Holder[];
   /** Dead holders whose DELETE failed: the next pass looks at them again. */
   readonly skipped: readonly Holder[];
+  /** Rows that cannot be read: each is told by `store.failed` and left alone. */
+  readonly unreadable: number;
 }
 
 /** Which leases to look at. */
 export interface ReclaimOptions<S extends Shape> {
-  /** The most leases to look at, from 1 to 100,000. Default 1,000; of the tasks in `taskIds`, all. */
+  /**
+   * The most dead leases to deal with, from 1 to 100,000, the oldest first; those that are kept do not count, so that
+   * no number of them hides a dead one. Default 1,000; of the tasks in `taskIds`, all.
+   */
   readonly limit?: number | undefined;
   /** Only those of these tasks. Default: all. */
   readonly taskIds?: readonly S['taskId'][] | undefined;
@@ -42,13 +48,15 @@ const EMPTY: ReclaimReport = Object.freeze({
   reclaimed: Object.freeze([]),
   kept: Object.freeze([]),
   skipped: Object.freeze([]),
+  unreadable: 0,
 });
 
 /**
  * Deletes the leases of dead owners, exactly those that were judged; safe in any number of processes at once.
  *
  * Does nothing unless the mode is `on`: under `draining` nothing is reclaimed, under `off` the table is not
- * looked at.
+ * looked at. Leases are read page by page, row by row: one that cannot be read stops no other. Where the database's
+ * clock was set back, an expiry more than two TTLs ahead is lowered to a TTL from now.
  *
  * Fails with `store-failure` if the leases cannot be read or the connection is lost; another DELETE that fails
  * is only skipped.
@@ -76,26 +84,39 @@ export async function reclaimStale(
   { limit, taskIds, dryRun = false }: Reclaiming,
 ): Promise<Result<ReclaimReport, StoreFailure>> {
   if (context.mode() !== 'on') return ok(EMPTY);
-  const read =
-    taskIds === undefined ? await readAllJudged(context, limit) : await readJudgedOf(context, taskIds.slice(0, limit));
-  if (read.isErr()) return err(read.error);
   const reclaimed: Reclaimed[] = [];
   const kept: Holder[] = [];
   const skipped: Holder[] = [];
-  for (const judged of read.value) {
-    const { holder, judgement } = judged;
-    const deleted = dryRun ? ok(judgement.verdict === 'dead') : await reclaim(context, judged);
-    if (deleted.isErr()) {
-      if (deleted.error.kind === 'connection') return err(deleted.error);
-      skipped.push(holder);
-    } else if (deleted.value) reclaimed.push(Object.freeze({ ...holder, ...judgement }));
-    else kept.push(holder);
+  let unreadable = 0;
+  for await (const page of taskIds === undefined ? pagesOfJudged(context) : pageOf(context, taskIds)) {
+    if (page.isErr()) return err(page.error);
+    unreadable += page.value.unreadable.length;
+    for (const judged of page.value.judged) {
+      if (reclaimed.length + skipped.length >= limit) break;
+      const { holder, judgement } = judged;
+      if (!dryRun) await lowerExpiry(context, judged);
+      const deleted = dryRun ? ok(judgement.verdict === 'dead') : await reclaim(context, judged);
+      if (deleted.isErr()) {
+        if (deleted.error.kind === 'connection') return err(deleted.error);
+        skipped.push(holder);
+      } else if (deleted.value) reclaimed.push(Object.freeze({ ...holder, ...judgement }));
+      else kept.push(holder);
+    }
+    if (reclaimed.length + skipped.length >= limit) break;
   }
   return ok(
     Object.freeze({
       reclaimed: Object.freeze(reclaimed),
       kept: Object.freeze(kept),
       skipped: Object.freeze(skipped),
+      unreadable,
     }),
   );
+}
+
+async function* pageOf(
+  context: Context,
+  taskIds: readonly IdValue[],
+): AsyncGenerator<Result<JudgedRows, StoreFailure>, void> {
+  yield await readJudgedOf(context, taskIds);
 }

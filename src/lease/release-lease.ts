@@ -27,9 +27,9 @@ export interface Released {
  * Gives a lease back: one DELETE of exactly this acquisition, never of another's.
  *
  * Losing is not an error: `'superseded'` says that the row was gone or somebody else's; the loss is told, and
- * the signal fires. Inside a caller's
- * transaction the row goes with its commit. A `store-failure` leaves the row to expire, or to be reclaimed
- * as an orphan by this process.
+ * the signal fires. Inside a caller's transaction the row goes with its commit. A `store-failure` leaves the row to
+ * expire, or to be reclaimed as an orphan by this process; asked again after one of unknown outcome, a row that is
+ * gone is `'already-released'`, whoever holds the task by then.
  *
  * @example
  * ```ts
@@ -78,7 +78,7 @@ async function giveBack(context: Context, holding: Holding): Promise<Result<Rele
     released(context, holding);
     return ok(RELEASED);
   }
-  if (holding.maybeReleased) {
+  if (holding.maybeReleased || holding.unsettled) {
     if (!context.session.inTransaction) {
       holding.settle();
       context.keeper.drop(holding);
@@ -96,8 +96,11 @@ async function giveBack(context: Context, holding: Holding): Promise<Result<Rele
  * A release that did not reach the database: the claim is in use no more, so its row is an orphan. In a caller's
  * transaction, which fails with it, the lease goes on.
  */
-export function releaseFailed(context: Context, holding: Holding, { message }: StoreFailure): void {
+export function releaseFailed(context: Context, holding: Holding, { message, outcome }: StoreFailure): void {
   const { taskId, fencingToken, actor } = holding.facts;
-  if (!context.session.inTransaction) context.keeper.drop(holding);
+  if (!context.session.inTransaction) {
+    if (outcome === 'unknown' && holding.check() === undefined) holding.unsettled = true;
+    context.keeper.drop(holding);
+  }
   context.observer.tell('lease.release-failed', { taskId: jsonId(taskId), fencingToken, actor, message });
 }

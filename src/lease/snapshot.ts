@@ -4,7 +4,7 @@ import { type Counters, type JsonId, jsonId } from '../core/event.js';
 import type { StoreFailure } from '../core/failure.js';
 import { isOwnProcess, type Verdict, type VerdictReason } from '../core/verdict.js';
 import type { Judged } from '../evidence/judge-holder.js';
-import { readAllJudged } from '../evidence/read-holder.js';
+import { pagesOfJudged } from '../evidence/read-holder.js';
 import type { Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
 import { execute } from '../sql/execute.js';
@@ -39,8 +39,12 @@ export interface Snapshot {
   readonly liveness: string;
   /** Local wall time of the snapshot, ISO 8601 in UTC. */
   readonly at: string;
-  /** All leases, oldest first; none under mode `off`. */
+  /** The leases, oldest first, up to 10,000; none under mode `off`. */
   readonly leases: readonly LeaseSnapshot[];
+  /** True if there are more leases than are listed. */
+  readonly truncated: boolean;
+  /** Rows of leases that cannot be read, among those that were looked at: each is told by `store.failed`. */
+  readonly unreadable: number;
   /** Queued jobs that carry a run's ownership, among the first 50,000; `null` without the option `jobs`. */
   readonly impossibleQueued: number | null;
   /** Effects that were started and whose end is not known; `null` without the option `effects`. */
@@ -66,8 +70,9 @@ export function snapshot<S extends Shape>(ownership: TransitionOwnership<S>): Re
 
 async function take(context: Context): Promise<Result<Snapshot, StoreFailure>> {
   const mode = context.mode();
-  const read = mode === 'off' ? ok([]) : await readAllJudged(context, MOST);
+  const read = mode === 'off' ? ok(NONE) : await readLeases(context);
   if (read.isErr()) return err(read.error);
+  const { judged, truncated, unreadable } = read.value;
   const impossible = await countImpossible(context);
   if (impossible.isErr()) return err(impossible.error);
   const unfinished = await countUnfinished(context);
@@ -77,12 +82,32 @@ async function take(context: Context): Promise<Result<Snapshot, StoreFailure>> {
       mode,
       liveness: context.settings.liveness.name,
       at: new Date(context.ports.clock.wallMs()).toISOString(),
-      leases: Object.freeze(read.value.map((judged) => toSnapshot(context, judged))),
+      leases: Object.freeze(judged.map((each) => toSnapshot(context, each))),
+      truncated,
+      unreadable,
       impossibleQueued: impossible.value,
       unfinishedEffects: unfinished.value,
       counters: context.observer.counters(),
     }),
   );
+}
+
+interface Leases extends Pick<Snapshot, 'truncated' | 'unreadable'> {
+  readonly judged: readonly Judged[];
+}
+
+const NONE: Leases = Object.freeze({ judged: Object.freeze([]), truncated: false, unreadable: 0 });
+
+async function readLeases(context: Context): Promise<Result<Leases, StoreFailure>> {
+  const judged: Judged[] = [];
+  let unreadable = 0;
+  for await (const page of pagesOfJudged(context)) {
+    if (page.isErr()) return err(page.error);
+    judged.push(...page.value.judged);
+    unreadable += page.value.unreadable.length;
+    if (judged.length + unreadable > MOST) return ok({ judged: judged.slice(0, MOST), truncated: true, unreadable });
+  }
+  return ok({ judged, truncated: false, unreadable });
 }
 
 async function countImpossible({ jobs, session }: Context): Promise<Result<number | null, StoreFailure>> {

@@ -14,7 +14,7 @@ import { type Reclaimed, reclaimStale } from '../lease/reclaim-stale-leases.js';
 import type { Shape, ShapeWithJobs } from '../shape.js';
 import { answered } from '../sql/answered.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
-import { type UnfinishedTransitions, unfinishedTransitions } from './unfinished-transitions.js';
+import { type ReadTransitions, type UnfinishedTransitions, unfinishedTransitions } from './unfinished-transitions.js';
 
 /** How to recover. */
 export interface RecoveryRequest<S extends Shape> {
@@ -48,7 +48,9 @@ export interface RecoveryReport<S extends Shape = Shape> extends UnfinishedTrans
   readonly reclaimed: readonly Reclaimed[];
   /** Leases of dead owners that could not be deleted. */
   readonly skipped: readonly Holder[];
-  /** True if nothing was skipped: every row that could be recovered was. */
+  /** Rows of leases and effects that cannot be read: each is told by `store.failed`, left alone, and stops no other. */
+  readonly unreadable: number;
+  /** True if nothing was skipped or unreadable: every row that could be recovered was. */
   readonly complete: boolean;
 }
 
@@ -95,9 +97,10 @@ export function recoverOnStartup<S extends Shape>(
   >;
 }
 
-const NOTHING_UNFINISHED: UnfinishedTransitions = Object.freeze({
+const NOTHING_UNFINISHED: ReadTransitions = Object.freeze({
   transitions: Object.freeze([]),
   underWay: Object.freeze([]),
+  unreadable: 0,
 });
 
 /** A report before it is known whether the ownership has jobs. */
@@ -130,8 +133,9 @@ async function recover(
 
   const failures = [requeued, sanitized, reclaimed, unfinished].flatMap((step) => (step.isErr() ? [step.error] : []));
   const [doneJobs, doneSanitizing] = [requeued.unwrapOr(null), sanitized.unwrapOr(null)];
-  const doneReclaiming = reclaimed.unwrapOr({ reclaimed: [], kept: [], skipped: [] });
-  const { transitions, underWay } = unfinished.unwrapOr(NOTHING_UNFINISHED);
+  const doneReclaiming = reclaimed.unwrapOr({ reclaimed: [], kept: [], skipped: [], unreadable: 0 });
+  const { transitions, underWay, unreadable: unreadableEffects } = unfinished.unwrapOr(NOTHING_UNFINISHED);
+  const unreadable = doneReclaiming.unreadable + unreadableEffects;
   const skipped =
     (doneJobs?.skipped.length ?? 0) + (doneSanitizing?.skipped.length ?? 0) + doneReclaiming.skipped.length;
   if (!dryRun) {
@@ -140,7 +144,7 @@ async function recover(
       sanitized: doneSanitizing?.sanitized.length ?? 0,
       reclaimed: doneReclaiming.reclaimed.length,
       held: transitions.filter(({ decision }) => decision === 'hold').length,
-      failed: skipped + failures.length,
+      failed: skipped + unreadable + failures.length,
     });
   }
   const [failure] = failures;
@@ -153,7 +157,8 @@ async function recover(
       skipped: doneReclaiming.skipped,
       transitions,
       underWay,
-      complete: skipped === 0,
+      unreadable,
+      complete: skipped + unreadable === 0,
     }),
   );
 }

@@ -11,6 +11,7 @@ import type { Shape } from '../shape.js';
 import { readEffectRow } from '../sql/effect-rows.js';
 import type { EffectStatements } from '../sql/effect-statements.js';
 import { execute } from '../sql/execute.js';
+import { partRows } from '../sql/rows.js';
 
 /** A transition that was broken off in an effect; of its effects those that are unfinished. */
 export interface UnfinishedTransition<S extends Shape = Shape> extends Assessment {
@@ -26,40 +27,49 @@ export interface UnfinishedTransitions<S extends Shape = Shape> {
   readonly underWay: readonly S['taskId'][];
 }
 
+/** The same, with the number of rows of the journal that could not be read: each was told. */
+export interface ReadTransitions extends UnfinishedTransitions {
+  readonly unreadable: number;
+}
+
 /** Lists the transitions with unfinished effects, and asks the probes of those that nobody is in the middle of. */
 export async function unfinishedTransitions(
   context: Context,
   effects: EffectStatements,
   probes: Readonly<Record<string, AnyProbe>> | undefined,
-): Promise<Result<UnfinishedTransitions, StoreFailure>> {
+): Promise<Result<ReadTransitions, StoreFailure>> {
   const read = await execute(context.session, effects.readUnfinished({ limit: MAX_LIMIT }));
   if (read.isErr()) return err(read.error);
   const byTask = new Map<IdValue, EffectRecord[]>();
-  for (const row of read.value.rows) {
-    const record = readEffectRow(row, context.settings.taskIdType);
+  const { read: records, unreadable } = partRows(context.session, read.value.rows, (row) =>
+    readEffectRow(row, context.settings.taskIdType),
+  );
+  for (const record of records) {
     byTask.set(record.taskId, [...(byTask.get(record.taskId) ?? []), record]);
   }
   const owned = await ownedOf(context, [...byTask.keys()]);
   if (owned.isErr()) return err(owned.error);
 
   const transitions: UnfinishedTransition[] = [];
-  for (const [taskId, records] of byTask) {
+  for (const [taskId, ofTask] of byTask) {
     if (owned.value.has(taskId)) continue;
-    const assessable = records.map((record) => ({ taskId, effect: record.effect, key: record.key, record }));
+    const assessable = ofTask.map((record) => ({ taskId, effect: record.effect, key: record.key, record }));
     transitions.push(Object.freeze({ taskId, ...(await assessEffects(context, assessable, probes)) }));
   }
-  return ok(Object.freeze({ transitions: Object.freeze(transitions), underWay: Object.freeze([...owned.value]) }));
+  const underWay = Object.freeze([...owned.value]);
+  return ok({ transitions: Object.freeze(transitions), underWay, unreadable: unreadable.length });
 }
 
-/** Those of the tasks whose owner is not proved dead; nobody's where the library does not guard. */
+/** Those of the tasks whose owner is not proved dead, or whose lease cannot be read; nobody's where the library does not guard. */
 async function ownedOf(
   context: Context,
   taskIds: readonly IdValue[],
 ): Promise<Result<ReadonlySet<IdValue>, StoreFailure>> {
   if (taskIds.length === 0 || context.mode() === 'off') return ok(new Set());
   const read = await readJudgedOf(context, taskIds);
-  return read.map((all) => {
-    const alive = all.filter(({ judgement }) => judgement.verdict !== 'dead');
-    return new Set(alive.map(({ holder }) => holder.taskId));
+  return read.map(({ judged, unreadable }) => {
+    const alive = judged.filter(({ judgement }) => judgement.verdict !== 'dead');
+    const unclear = unreadable.flatMap(({ taskId }) => (taskId === null ? [] : [taskId]));
+    return new Set([...alive.map(({ holder }) => holder.taskId), ...unclear]);
   });
 }

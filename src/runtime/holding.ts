@@ -52,6 +52,11 @@ export class Holding {
   released = false;
   /** True once the row was deleted in a transaction of the caller's whose end has not been seen. */
   maybeReleased = false;
+  /**
+   * True once a release was sent whose reply was lost: the row may be gone, and is renewed no more. Its absence is no
+   * loss then, and nothing is trusted any more that could be.
+   */
+  unsettled = false;
   /** True while a release over the root handle is on its way. */
   releasing = false;
   /** The expiry of the row as this process last moved it, by the clock of the database. */
@@ -68,7 +73,7 @@ export class Holding {
 
   /** The loss, if there is one: checks first whether this process may still trust itself. */
   check(): LeaseLost | undefined {
-    if (this.#lost === undefined && !this.released) {
+    if (this.#lost === undefined && !this.released && !this.unsettled) {
       if (elapsedMs(this.#clock, this.#acquired) >= this.facts.maxHoldMs) this.lose('over-budget');
       else if (this.trustedForMs() <= 0) this.lose('unverifiable');
     }

@@ -1,5 +1,19 @@
 import type { IdValue } from '../core/id.js';
-import type { InsertRecord } from './lease-statements.js';
+import type { ProcessIdentity } from '../core/process.js';
+
+/** What an acquisition writes, besides whose it is. */
+export interface InsertRecord {
+  readonly claim: string;
+  readonly taskId: IdValue;
+  readonly actor: string;
+  readonly runId: IdValue | null;
+  readonly stage: string | null;
+  readonly ttlMs: number;
+  readonly maxHoldMs: number;
+}
+
+/** What an acquisition writes. */
+export type InsertLease = InsertRecord & ProcessIdentity;
 
 /** In what the rows of one process differ, as one JSON parameter; a bigint is spelled as its digits. */
 export function insertRecords(rows: readonly InsertRecord[]): string {

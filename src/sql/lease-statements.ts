@@ -2,21 +2,8 @@ import { sql } from 'kysely';
 import type { IdType, IdValue } from '../core/id.js';
 import type { ProcessIdentity } from '../core/process.js';
 import type { Dialect, Fragment, FreeInsert } from '../dialect/dialect.js';
+import type { InsertLease } from './lease-records.js';
 import { type Database, type Statement, statement } from './statement.js';
-
-/** What an acquisition writes, besides whose it is. */
-export interface InsertRecord {
-  readonly claim: string;
-  readonly taskId: IdValue;
-  readonly actor: string;
-  readonly runId: IdValue | null;
-  readonly stage: string | null;
-  readonly ttlMs: number;
-  readonly maxHoldMs: number;
-}
-
-/** What an acquisition writes. */
-export type InsertLease = InsertRecord & ProcessIdentity;
 
 /** Acquisitions, each by its token and by its claim: two lists for the dialect's {@link Dialect.among}. */
 export interface Claims {
@@ -135,10 +122,11 @@ export function leaseStatements(database: Database, dialect: Dialect, names: Lea
     readHolders: holdersOf(sql``),
     /** The same in a caller's transaction. */
     readLatestHolders: holdersOf(dialect.latest),
-    /** Reads all holders: a handful of rows, one for each transition that is under way. */
-    readAll: statement<{ limit: number }>(
+    /** Reads the holders after a token: in all a handful of rows, one for each transition that is under way. */
+    readPage: statement<{ after: unknown; limit: number }>(
       database,
-      (p) => sql`select ${holder} from ${lease} order by fencing_token limit ${p.limit}`,
+      (p) =>
+        sql`select ${holder} from ${lease} where fencing_token > ${p.after} order by fencing_token limit ${p.limit}`,
     ),
     /** Moves the expiry of the claims of a list, passing over rows that somebody has locked. */
     renew: statement<Claims>(
@@ -151,6 +139,22 @@ export function leaseStatements(database: Database, dialect: Dialect, names: Lea
           keys: p.tokens,
           condition: dialect.among(claim, 'text', p.claims),
         })} ${returning(sql`${claim}, expires_ms, ${now} as now_ms`)}`,
+    ),
+    /**
+     * Lowers an expiry that lies more than two TTLs ahead, since the clock of the database was set back: exactly the
+     * acquisition and the expiry that were seen, passing over a row that somebody has locked.
+     */
+    lowerExpiry: statement<Claims & { expiry: unknown }>(
+      database,
+      (p) =>
+        sql`${dialect.updateUnlocked({
+          table: lease,
+          assignments: sql`expires_ms = ${renewed}`,
+          key: id('fencing_token'),
+          keys: p.tokens,
+          condition: sql<boolean>`${dialect.among(claim, 'text', p.claims)} and expires_ms = ${p.expiry}
+            and expires_ms > ${now} + 2 * ttl_ms`,
+        })}`,
     ),
     /** Reads the rows of the tokens of a list; how a renewal is answered where UPDATE gives no rows. */
     readTokens: statement<Pick<Claims, 'tokens'>>(

@@ -83,5 +83,22 @@ export function readRows<T>(
 
 /** Reads those rows of an answer that can be read: one that cannot is told, and stops no other. */
 export function readEach<T>(session: Session, rows: readonly Row[], read: (row: Row) => T): readonly T[] {
-  return rows.flatMap((row) => readRows(session, { rows: [row] }, read).unwrapOr([]));
+  return partRows(session, rows, read).read;
+}
+
+/** The rows of an answer that can be read, and those that cannot, which are told. */
+export interface PartedRows<T> {
+  readonly read: readonly T[];
+  readonly unreadable: readonly Row[];
+}
+
+/** The same, with the rows that cannot be read. */
+export function partRows<T>(session: Session, rows: readonly Row[], read: (row: Row) => T): PartedRows<T> {
+  const unreadable: Row[] = [];
+  const readable = rows.flatMap((row) => {
+    const one = readRows(session, { rows: [row] }, read);
+    if (one.isErr()) unreadable.push(row);
+    return one.unwrapOr([]);
+  });
+  return { read: readable, unreadable };
 }

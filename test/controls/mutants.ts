@@ -19,6 +19,8 @@ const inTail: readonly Operator[] = [
   ['without', /(?<!not )exists \([^)]*\)/g, alwaysTrue],
   ['without', /(?:"[a-z_]+"|expires_ms) (?:=|is) \?(?: collate binary)?/g, alwaysTrue],
   ['without', /"[a-z_]+" in \(select value from json_each\(\?\)\)/g, alwaysTrue],
+  ['without', /expires_ms > cast\(.*?\) \+ 2 \* ttl_ms/gs, alwaysTrue],
+  ['one further on', /fencing_token > \?/g, (after) => `${after} + 1`],
   ['without', / collate binary/g, () => ''],
   ['upside down', /order by [a-z_.]+/g, (order) => `${order} desc`],
   ['without', /limit \?/g, (limit) => `${limit} + 1000`],

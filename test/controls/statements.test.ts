@@ -64,11 +64,18 @@ const controls: Readonly<Record<string, Control>> = {
     operation,
     'reclaimStaleLeases looks only at the tasks it is given, at all of them',
   ),
-  'readAll: upside down order by fencing_token': by(
+  'readPage: one further on fencing_token > ?': by(
+    operation,
+    'reclaimStaleLeases reaches a dead lease behind any number of living ones, and snapshot says where it stops',
+  ),
+  'readPage: upside down order by fencing_token': by(
     operation,
     'reclaimStaleLeases looks at no more than its limit, the oldest first',
   ),
-  'readAll: without limit ?': by(operation, 'reclaimStaleLeases looks at no more than its limit, the oldest first'),
+  'readPage: without limit ?': by(
+    operation,
+    'reclaimStaleLeases reaches a dead lease behind any number of living ones, and snapshot says where it stops',
+  ),
   'renew: the greater for min(': by(
     keeping,
     'a hold ends at its bound: the signal fires, renewals stop, and no expiry ever reaches past it',
@@ -83,6 +90,28 @@ const controls: Readonly<Record<string, Control>> = {
     'a row with the same token and another claim is not renewed: a restored backup supersedes',
   ),
   'renew: without returning …': by(counts, 'one statement verifies a lease before an irreversible step'),
+  'lowerExpiry: the greater for min(': by(
+    operation,
+    'an expiry that is lowered is exactly the one that was seen, and never one within two TTLs',
+  ),
+  'lowerExpiry: minus for +': by(
+    operation,
+    'who would take a lease lowers an expiry that a clock set back has left ahead: to a TTL from now, and no other may',
+  ),
+  'lowerExpiry: without expires_ms = ?': by(
+    operation,
+    'an expiry that is lowered is exactly the one that was seen, and never one within two TTLs',
+  ),
+  'lowerExpiry: without "fencing_token" in (select value from json_each(?))': by(
+    plans,
+    'every statement finds the rows that it names by an index, however many there are',
+  ),
+  'lowerExpiry: without "claim" in (select value from json_each(?))': by(
+    operation,
+    'an expiry that is lowered is exactly the one that was seen, and never one within two TTLs',
+  ),
+  "lowerExpiry: without expires_ms > cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer) + 2 * ttl_ms":
+    by(operation, 'an expiry that is lowered is exactly the one that was seen, and never one within two TTLs'),
   'readTokens: without "fencing_token" in (select value from json_each(?))': by(
     plans,
     'every statement finds the rows that it names by an index, however many there are',

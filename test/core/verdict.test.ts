@@ -103,9 +103,44 @@ const table: readonly Row[] = [
     says: { verdict: 'dead', reason: 'expired' },
   },
   {
-    evidence: 'an expiry later than its own TTL from now, though its pid is gone',
+    evidence: 'an expiry later than its own TTL from now, and its pid is gone: that needs no clock',
     holder: { ...neighbour, expiresAtMs: NOW_MS + TTL_MS + 1 },
     seen: sight('gone'),
+    says: { verdict: 'dead', reason: 'process-gone' },
+  },
+  {
+    evidence: 'such an expiry, and its pid is another process by now',
+    holder: { ...neighbour, expiresAtMs: NOW_MS + TTL_MS + 1 },
+    seen: sight('exists', 'start-later'),
+    says: { verdict: 'dead', reason: 'pid-reused' },
+  },
+  {
+    evidence: 'such an expiry, and its process is alive',
+    holder: { ...neighbour, expiresAtMs: NOW_MS + TTL_MS + 1 },
+    seen: { ...sight('exists', 'start-65'), unchangedForMs: TTL_MS },
+    says: { verdict: 'live', reason: 'process-alive' },
+  },
+  {
+    evidence: 'such an expiry of my own claim, in use',
+    holder: { ...mine, expiresAtMs: NOW_MS + TTL_MS + 1 },
+    seen: { registered: 'yes' },
+    says: { verdict: 'live', reason: 'claim-registered' },
+  },
+  {
+    evidence: 'such an expiry of my own claim, in use no more',
+    holder: { ...mine, expiresAtMs: NOW_MS + TTL_MS + 1 },
+    seen: { registered: 'no' },
+    says: { verdict: 'dead', reason: 'orphaned' },
+  },
+  {
+    evidence: 'such an expiry of my own claim that is not seen committed: times alone',
+    holder: { ...mine, expiresAtMs: NOW_MS + TTL_MS + 1 },
+    seen: { registered: 'provisional' },
+    says: { verdict: 'live', reason: 'clock-set-back' },
+  },
+  {
+    evidence: 'an expiry later than its own TTL from now, and nothing else is known',
+    holder: { expiresAtMs: NOW_MS + TTL_MS + 1 },
     says: { verdict: 'live', reason: 'clock-set-back' },
   },
   {

@@ -117,15 +117,36 @@ export const hostile: Proofs = {
     expect(await ok(inspectLease(own, 1))).toMatchObject({ holder: { taskId: 1 } });
   },
 
-  'a row that no writer of this library wrote is a store failure, told to the observer': async (rig) => {
-    const a = rig.start('a');
+  'a row that no writer of this library wrote is told to the observer, and passed over': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
     const own = a.own();
     rig.run(`insert into transition_lease (claim, task_id, owner, acquired_ms, expires_ms, ttl_ms)
       values ('claim', 'no number', 'somebody', 1, 2, 1)`);
-    const failure = { type: 'store-failure', kind: 'schema', retryable: false };
-    expect(await err(snapshot(own))).toMatchObject(failure);
-    expect(await err(reclaimStaleLeases(own))).toMatchObject(failure);
+    const dead = await ok(acquireLease(b.own(), { taskId: 1, actor: 'monitor' }));
+    b.kill();
+    expect(await ok(snapshot(own))).toMatchObject({ leases: [{ taskId: 1, verdict: 'dead' }], unreadable: 1 });
+    expect(await ok(reclaimStaleLeases(own))).toMatchObject({
+      reclaimed: [{ claim: dead.claim }],
+      skipped: [],
+      unreadable: 1,
+    });
     expect(a.told('store.failed')).toMatchObject([{ kind: 'schema' }, { kind: 'schema' }]);
+    expect(rig.leases()).toMatchObject([{ claim: 'claim' }]);
+  },
+
+  'a lease whose row cannot be read is held, and stops no other acquisition': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    rig.run(`insert into transition_lease (fencing_token, claim, task_id, owner, acquired_ms, expires_ms, ttl_ms)
+      values (9007199254740993, 'claim', 2, 'somebody', 1, 2, 1)`);
+    rig.run("update sqlite_sequence set seq = 7 where name = 'transition_lease'");
+    rig.run('delete from transition_lease where 1 = 0');
+    const requests = [1, 2, 3].map((taskId) => ({ taskId, actor: 'monitor' }));
+    const many = await ok(acquireLeases(own, [requests[1] ?? { taskId: 2, actor: 'monitor' }]));
+    expect(many).toMatchObject({
+      acquired: [],
+      busy: [{ taskId: 2, holder: null, verdict: 'unknown', reason: 'unreadable' }],
+    });
   },
 
   'an acquisition whose answer nobody can read is a failure of the store, and its claim is in no use': async (rig) => {

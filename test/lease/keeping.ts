@@ -14,6 +14,7 @@ import type { Rig } from '../rig/rig.js';
 import { settled } from '../rig/time.js';
 
 const RENEWAL = /^update "transition_lease"/;
+const DELETE = /^delete from "transition_lease"/;
 const TTL_MS = 30_000;
 const TRUSTED_MS = 27_000;
 
@@ -167,6 +168,46 @@ export const keeping: Proofs = {
     expect(lease.signal.aborted).toBe(false);
     rig.time.suspend(1);
     expect(lease.signal.reason).toMatchObject({ reason: 'unverifiable' });
+  },
+
+  'a renewal that was put off until the holder gave up is not sent, and prolongs no lost lease': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    const [lost, kept] = [
+      await ok(acquireLease(own, { taskId: 1, actor: 'monitor' })),
+      await ok(acquireLease(own, { taskId: 2, actor: 'monitor', ttlMs: 120_000 })),
+    ];
+    const { signal } = lost;
+    const before = rig.leases();
+    a.wire.meanwhile(RENEWAL, async () => {
+      rig.time.suspend(28_000);
+      throw Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
+    });
+    await rig.time.advance(10_000);
+    expect(signal.reason).toMatchObject({ type: 'lease-lost', reason: 'unverifiable' });
+    const [row, other] = rig.leases();
+    expect(row).toEqual(before[0]);
+    expect(other).toMatchObject({ claim: kept.claim, expires_ms: rig.time.databaseMs + 120_000 });
+    expect(a.told('lease.renewed').map(({ taskId }) => taskId)).toEqual([2]);
+  },
+
+  'ensure that was put off until the lease was trusted no more is not sent again': async (rig) => {
+    const a = rig.start('a');
+    const before: unknown[] = [];
+    const failed = await err(
+      withTransitionLease(a.own(), { taskId: 1, actor: 'monitor' }, (held) => {
+        before.push(...rig.leases());
+        a.wire.meanwhile(RENEWAL, async () => {
+          rig.time.suspend(TRUSTED_MS);
+          throw Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
+        });
+        a.wire.fault(DELETE, 'refused');
+        return held.ensure(1);
+      }),
+    );
+    expect(failed).toMatchObject({ type: 'lease-lost', reason: 'unverifiable' });
+    expect(a.wire.matching(RENEWAL)).toHaveLength(1);
+    expect(rig.leases()).toEqual(before);
   },
 
   'a wall clock that is set back buys a holder no time': async (rig) => {

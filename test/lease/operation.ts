@@ -1,5 +1,6 @@
 import {
   acquireLease,
+  acquireLeases,
   forceReleaseLease,
   inspectLease,
   ownedBy,
@@ -9,7 +10,9 @@ import {
 } from 'transition-ownership';
 import { expect } from 'vitest';
 import { err, ok, type Proofs } from '../rig/proofs.js';
+import type { TestOwnership } from '../rig/rig.js';
 
+const DELETE = /^delete from "transition_lease"/;
 const READ = /^select .* from "transition_lease"/s;
 
 /** Looking at leases and overruling them. */
@@ -123,6 +126,62 @@ export const operation: Proofs = {
     expect(reclaimed.map(({ taskId }) => taskId)).toEqual([3, 1]);
   },
 
+  'reclaimStaleLeases reaches a dead lease behind any number of living ones, and snapshot says where it stops': async (
+    rig,
+  ) => {
+    const [a, b, c] = [rig.start('a'), rig.start('b'), rig.start('c')];
+    const { bootId, pid, host, start } = a.identity;
+    const nowMs = rig.time.databaseMs;
+    rig.run(
+      `with recursive n(i) as (select 1 union all select i + 1 from n where i < 10000)
+       insert into transition_lease (claim, task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start,
+         acquired_ms, expires_ms, ttl_ms, deadline_ms)
+       select 'live-' || i, i + 100, 'monitor', ?, ?, ?, ?, ?, ?, 30000, ? from n`,
+      ...[pid, bootId, host, start, nowMs, nowMs + 30_000, nowMs + 3_600_000],
+    );
+    const own = b.own();
+    expect(await ok(snapshot(own))).toMatchObject({ truncated: false, unreadable: 0 });
+    expect(b.wire.matching(READ)).toHaveLength(11);
+    const dead = await ok(acquireLease(c.own(), { taskId: 1, actor: 'monitor' }));
+    c.kill();
+    const seen = await ok(snapshot(own));
+    expect([seen.truncated, seen.leases.length]).toEqual([true, 10_000]);
+    const { reclaimed, kept } = await ok(reclaimStaleLeases(own, { limit: 1 }));
+    expect([reclaimed.map(({ claim }) => claim), kept.length]).toEqual([[dead.claim], 10_000]);
+  },
+
+  'a reclaim whose reply was lost is told as what it did, also where no try was answered': async (rig) => {
+    const b = rig.start('b');
+    const own = b.own();
+    for (const times of [1, Number.POSITIVE_INFINITY]) {
+      const a = rig.start(`a before ${times} losses`);
+      const dead = await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
+      a.kill();
+      b.wire.fault(DELETE, 'reply-lost', times);
+      expect(await ok(reclaimStaleLeases(own))).toMatchObject({ reclaimed: [{ claim: dead.claim }], kept: [] });
+      b.wire.mend();
+      expect(rig.leases()).toEqual([]);
+    }
+    expect(b.told('lease.reclaimed')).toHaveLength(2);
+    expect((await ok(snapshot(own))).counters).toMatchObject({ reclaimed: 2 });
+  },
+
+  'a reclaim that may have been applied, and was not, is told as none': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
+    a.kill();
+    b.wire.fault(DELETE, 'connection lost');
+    expect(await err(reclaimStaleLeases(b.own()))).toMatchObject({ kind: 'connection', outcome: 'unknown' });
+    expect(b.told('lease.reclaimed')).toEqual([]);
+    b.wire.mend();
+    b.wire.meanwhile(DELETE, async () => {
+      rig.run('update transition_lease set expires_ms = expires_ms + 1');
+      throw Object.assign(new Error('connection lost'), { code: 'ECONNRESET' });
+    });
+    expect(await ok(reclaimStaleLeases(b.own()))).toMatchObject({ reclaimed: [], kept: [{ taskId: 1 }] });
+    expect(b.told('lease.reclaimed')).toEqual([]);
+  },
+
   'reclaimStaleLeases passes over a lease that it cannot delete, and reclaims the rest': async (rig) => {
     const [a, b] = [rig.start('a'), rig.start('b')];
     const own = a.own();
@@ -140,7 +199,12 @@ export const operation: Proofs = {
     await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
     a.kill();
     for (const mode of ['draining', 'off'] as const)
-      expect(await ok(reclaimStaleLeases(b.own({ mode })))).toEqual({ reclaimed: [], kept: [], skipped: [] });
+      expect(await ok(reclaimStaleLeases(b.own({ mode })))).toEqual({
+        reclaimed: [],
+        kept: [],
+        skipped: [],
+        unreadable: 0,
+      });
     expect(b.wire.sent).toEqual([]);
   },
 
@@ -163,14 +227,86 @@ export const operation: Proofs = {
     a.kill();
     rig.time.databaseMs -= 86_400_000;
     const own = b.own();
-    const busy = await err(acquireLease(own, { taskId: 1, actor: 'reaper' }));
-    expect(busy).toMatchObject({ verdict: 'live', reason: 'clock-set-back' });
+    expect(await ok(inspectLease(own, 1))).toMatchObject({ verdict: 'live', reason: 'clock-set-back' });
     rig.time.freeze(29_999);
     expect(await ok(inspectLease(own, 1))).toMatchObject({ verdict: 'live', reason: 'clock-set-back' });
     expect(await ok(inspectLease(b.own(), 1))).toMatchObject({ verdict: 'live', reason: 'clock-set-back' });
     rig.time.freeze(1);
     expect(await ok(inspectLease(own, 1))).toMatchObject({ verdict: 'dead', reason: 'expired' });
     await ok(acquireLease(own, { taskId: 1, actor: 'reaper' }));
+  },
+
+  'a lease whose process is gone is dead at once, however far the clock of its database was set back': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
+    a.kill();
+    rig.time.databaseMs -= 86_400_000;
+    expect(await ok(inspectLease(b.own(), 1))).toMatchObject({ verdict: 'dead', reason: 'process-gone' });
+    await ok(acquireLease(b.own(), { taskId: 1, actor: 'reaper' }));
+  },
+
+  'who would take a lease lowers an expiry that a clock set back has left ahead: to a TTL from now, and no other may':
+    async (rig) => {
+      const asks = {
+        acquireLease: (own) => err(acquireLease(own, { taskId: 1, actor: 'reaper' })),
+        acquireLeases: (own) => ok(acquireLeases(own, [{ taskId: 1, actor: 'reaper' }])),
+        reclaimStaleLeases: (own) => ok(reclaimStaleLeases(own)),
+      } satisfies Record<string, (own: TestOwnership) => Promise<unknown>>;
+      for (const [name, ask] of Object.entries(asks)) {
+        const a = rig.start(`a before ${name}`, { host: 'elsewhere' });
+        await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
+        a.kill();
+        rig.time.databaseMs -= 86_400_000;
+        const before = rig.leases();
+        const looker = rig.start(`looker before ${name}`).own();
+        await ok(inspectLease(looker, 1));
+        await ok(shouldDefer(looker, 1));
+        await ok(snapshot(looker));
+        expect(rig.leases()).toEqual(before);
+        // Whoever asks is new at each try, and has seen nothing before.
+        await ask(rig.start(`new before ${name}`).own());
+        expect(rig.leases()).toMatchObject([{ expires_ms: rig.time.databaseMs + 30_000 }]);
+        rig.time.freeze(29_999);
+        expect(await ok(inspectLease(looker, 1))).toMatchObject({ verdict: 'live', reason: 'unexpired' });
+        rig.time.freeze(1);
+        expect(await ok(reclaimStaleLeases(looker))).toMatchObject({ reclaimed: [{ reason: 'expired' }] });
+      }
+    },
+
+  'an expiry that is lowered is exactly the one that was seen, and never one within two TTLs': async (rig) => {
+    const [a, b] = [rig.start('a', { host: 'elsewhere' }), rig.start('b')];
+    const lease = await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
+    rig.time.databaseMs -= 30_000;
+    const { expiresAtMs } = lease;
+    await err(acquireLease(b.own(), { taskId: 1, actor: 'reaper' }));
+    expect(rig.leases()).toMatchObject([{ expires_ms: expiresAtMs }]);
+    rig.time.databaseMs -= 86_400_000;
+    b.wire.meanwhile(/^update "transition_lease"/, async (run) => {
+      rig.run('update transition_lease set expires_ms = expires_ms + 1');
+      await run();
+    });
+    await err(acquireLease(b.own(), { taskId: 1, actor: 'reaper' }));
+    expect(rig.leases()).toMatchObject([{ expires_ms: expiresAtMs + 1 }]);
+    b.wire.meanwhile(/^update "transition_lease"/, async (run) => {
+      rig.time.databaseMs += 86_430_000;
+      await run();
+      rig.time.databaseMs -= 86_430_000;
+    });
+    await err(acquireLease(b.own(), { taskId: 1, actor: 'reaper' }));
+    expect(rig.leases()).toMatchObject([{ expires_ms: expiresAtMs + 1 }]);
+    b.wire.meanwhile(/^update "transition_lease"/, async (run) => {
+      rig.run("update transition_lease set claim = 'another'");
+      await run();
+    });
+    await err(acquireLease(b.own(), { taskId: 1, actor: 'reaper' }));
+    expect(rig.leases()).toMatchObject([{ claim: 'another', expires_ms: expiresAtMs + 1 }]);
+    rig.run(
+      "insert into transition_lease (claim, task_id, owner, acquired_ms, expires_ms, ttl_ms) values ('x', 2, 'y', 0, ?, 30000)",
+      expiresAtMs + 1,
+    );
+    rig.run('update transition_lease set deadline_ms = ?', rig.time.databaseMs + 7);
+    await err(acquireLease(b.own(), { taskId: 1, actor: 'reaper' }));
+    expect(rig.leases()).toMatchObject([{ expires_ms: rig.time.databaseMs + 7 }, { expires_ms: expiresAtMs + 1 }]);
   },
 
   'a renewal after the clock was set back starts the observation anew': async (rig) => {
@@ -246,6 +382,20 @@ export const operation: Proofs = {
     b.wire.fault(/^delete from "transition_lease"/, 'reply-lost', 1);
     expect(await ok(forceReleaseLease(b.own(), order))).toMatchObject({ claim: lease.claim });
     expect(b.told('operator.acted')).toHaveLength(1);
+  },
+
+  'forceReleaseLease that cannot delete says so, and not that another token holds the task': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    const lease = await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
+    rig.run('create trigger keep before delete on transition_lease begin select raise(ignore); end');
+    const order = { taskId: 1, fencingToken: Number(lease.fencingToken), by: 'ada', reason: 'the deploy hangs' };
+    const failed = await err(forceReleaseLease(b.own(), order));
+    expect(failed).toMatchObject({ type: 'store-failure', retryable: false, outcome: 'not-applied' });
+    expect(failed.message).toContain(
+      `the lease of monitor (token ${lease.fencingToken}, pid ${a.identity.pid}) is there`,
+    );
+    expect(b.told('operator.acted')).toEqual([]);
+    expect(b.told('store.failed')).toHaveLength(1);
   },
 
   'forceReleaseLease works under every mode': async (rig) => {

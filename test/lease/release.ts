@@ -1,7 +1,8 @@
 import { getEventListeners } from 'node:events';
-import { acquireLease, acquireLeases, releaseLease, releaseLeases } from 'transition-ownership';
+import { acquireLease, acquireLeases, type Lease, releaseLease, releaseLeases } from 'transition-ownership';
 import { expect } from 'vitest';
 import { err, ok, type Proofs } from '../rig/proofs.js';
+import type { TestOwnership } from '../rig/rig.js';
 
 const DELETE = /^delete from "transition_lease"/;
 
@@ -41,6 +42,55 @@ export const release: Proofs = {
     const lease = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
     const outcomes = await Promise.all([ok(releaseLease(own, lease)), ok(releaseLease(own, lease))]);
     expect(outcomes).toEqual(['released', 'already-released']);
+    expect(a.told('lease.released')).toHaveLength(1);
+  },
+
+  'a release whose reply was lost, asked again, is already released: also after the TTL, and when others hold the task':
+    async (rig) => {
+      const b = rig.start('b').own();
+      const again = {
+        releaseLease: (own, lease) => ok(releaseLease(own, lease)),
+        releaseLeases: async (own, lease) => (await ok(releaseLeases(own, [lease])))[0],
+        'await using': async (_, lease) => {
+          await lease[Symbol.asyncDispose]();
+          return 'already-released';
+        },
+      } satisfies Record<string, (own: TestOwnership, lease: Lease<number>) => Promise<unknown>>;
+      const firsts = {
+        releaseLease: (own, lease) => err(releaseLease(own, lease)),
+        releaseLeases: (own, lease) => err(releaseLeases(own, [lease])),
+      } satisfies Record<string, (own: TestOwnership, lease: Lease<number>) => Promise<unknown>>;
+      for (const [tried, first] of Object.entries(firsts)) {
+        for (const [name, ask] of Object.entries(again)) {
+          for (const meanwhile of ['nothing', 'a TTL', 'another owner'] as const) {
+            const a = rig.start(`a ${tried} ${name} ${meanwhile}`);
+            const own = a.own();
+            const lease = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+            const { signal } = lease;
+            a.wire.fault(DELETE, 'reply-lost');
+            expect(await first(own, lease)).toMatchObject({ type: 'store-failure', outcome: 'unknown' });
+            a.wire.mend();
+            const other =
+              meanwhile === 'another owner' ? await ok(acquireLease(b, { taskId: 1, actor: 'b' })) : undefined;
+            await rig.time.advance(meanwhile === 'nothing' ? 0 : 30_001);
+            expect(await ask(own, lease)).toBe('already-released');
+            expect([signal.aborted, a.told('lease.lost')]).toEqual([false, []]);
+            expect(a.registry.size).toBe(0);
+            if (other !== undefined) await ok(releaseLease(b, other));
+            a.kill();
+          }
+        }
+      }
+    },
+
+  'a release that may have arrived, and did not, is done when it is asked for again': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    const lease = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+    a.wire.fault(DELETE, 'connection lost');
+    expect(await err(releaseLease(own, lease))).toMatchObject({ outcome: 'unknown' });
+    a.wire.mend();
+    expect(await ok(releaseLease(own, lease))).toBe('released');
     expect(a.told('lease.released')).toHaveLength(1);
   },
 

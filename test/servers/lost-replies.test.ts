@@ -132,13 +132,15 @@ function lostReplies(server: TestServer): void {
         expect(await claims()).toEqual([]);
       });
 
-      test('reclaimStaleLeases: the dead lease is gone', async () => {
-        const { ownership } = start();
+      test('reclaimStaleLeases: the dead lease is gone, and that is told', async () => {
+        const { ownership, told } = start();
         (await acquireLease(place.process().ownership, { taskId: 1, actor: 'monitor' }))._unsafeUnwrap();
         await place.expire();
         const cut = proxy.cut(DELETE, when);
-        expect((await reclaimStaleLeases(ownership)).isOk()).toBe(true);
+        const report = (await reclaimStaleLeases(ownership))._unsafeUnwrap();
         await cut;
+        expect(report).toMatchObject({ reclaimed: [{ taskId: 1 }], kept: [] });
+        expect(told('lease.reclaimed')).toHaveLength(1);
         expect(await claims()).toEqual([]);
         expect((await inspectLease(ownership, 1))._unsafeUnwrap()).toEqual({ state: 'free' });
       });

@@ -28,6 +28,9 @@ export const plans: Proofs = {
     await ok(acquireLeases(other, [{ taskId: 1, actor: 'reconciler' }]));
     const { acquired } = await ok(acquireLeases(other, [{ taskId: 3, actor: 'reconciler' }]));
     await ok(releaseLeases(other, acquired));
+    rig.time.databaseMs -= 86_400_000;
+    await err(acquireLease(other, { taskId: 1, actor: 'reaper' }));
+    rig.time.databaseMs += 86_400_000;
     const order = { taskId: 1, fencingToken: Number(lease.fencingToken), by: 'ada', reason: 'drill' };
     await ok(forceReleaseLease(other, order));
     await ok(releaseLease(own, lease));

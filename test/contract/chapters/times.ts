@@ -1,5 +1,12 @@
 import { sql } from 'kysely';
-import { acquireLease, createTransitionOwnership, updateStageCas } from 'transition-ownership';
+import {
+  acquireLease,
+  createTransitionOwnership,
+  inspectLease,
+  reclaimStaleLeases,
+  shouldDefer,
+  updateStageCas,
+} from 'transition-ownership';
 import { describe, expect, test } from 'vitest';
 import type { Site } from '../site.js';
 
@@ -44,6 +51,28 @@ export function times(site: Site): void {
   });
 
   describe('the clock of the database', () => {
+    test('that was set back leaves an expiry ahead, which who would take the lease lowers to a TTL from now', async () => {
+      const [holder, looker, taker] = [site.process(), site.process(), site.process()];
+      for (const taskId of [1, 2]) {
+        (await acquireLease(holder.ownership, { taskId, actor: 'monitor' }))._unsafeUnwrap();
+        await sql`update transition_lease set expires_ms = expires_ms + 80000000, owner_host = 'elsewhere'`.execute(
+          site.db,
+        );
+        const before = await site.leases();
+        (await inspectLease(looker.ownership, taskId))._unsafeUnwrap();
+        (await shouldDefer(looker.ownership, taskId))._unsafeUnwrap();
+        expect(await site.leases()).toEqual(before);
+        if (taskId === 1) {
+          const refused = (await acquireLease(taker.ownership, { taskId, actor: 'reaper' }))._unsafeUnwrapErr();
+          expect(refused).toMatchObject({ type: 'lease-busy', reason: 'clock-set-back' });
+        } else expect((await reclaimStaleLeases(taker.ownership))._unsafeUnwrap()).toMatchObject({ reclaimed: [] });
+        const [row] = await site.leases();
+        expect(Number(row?.expires_ms)).toBeLessThan(Date.now() + 90_000);
+        expect(Number(row?.expires_ms)).toBeGreaterThan(Date.now() - 30_000);
+        await site.remove(taskId);
+      }
+    });
+
     test('goes on in a transaction that has been open for long', async () => {
       const { db, ownership } = site.process();
       await db.transaction().execute(async (trx) => {

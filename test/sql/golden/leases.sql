@@ -70,16 +70,16 @@ select fencing_token, "claim", "task_id" as task_id, owner, owner_pid, owner_boo
 select fencing_token, `claim`, `task_id` as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, `run_id` as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as now_ms from `transition_lease` where `task_id` in (select `in:list`.v from json_table(?, '$[*]' columns (v bigint path '$')) as `in:list`) order by fencing_token lock in share mode;
 
 
--- readAll
+-- readPage
 
--- sqlite: limit
-select fencing_token, "claim", "task_id" as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, "run_id" as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer) as now_ms from "transition_lease" order by fencing_token limit ?;
+-- sqlite: after, limit
+select fencing_token, "claim", "task_id" as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, "run_id" as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer) as now_ms from "transition_lease" where fencing_token > ? order by fencing_token limit ?;
 
--- postgres: limit
-select fencing_token, "claim", "task_id" as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, "run_id" as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now_ms from "transition_lease" order by fencing_token limit $1;
+-- postgres: after, limit
+select fencing_token, "claim", "task_id" as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, "run_id" as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now_ms from "transition_lease" where fencing_token > $1 order by fencing_token limit $2;
 
--- mysql: limit
-select fencing_token, `claim`, `task_id` as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, `run_id` as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as now_ms from `transition_lease` order by fencing_token limit ?;
+-- mysql: after, limit
+select fencing_token, `claim`, `task_id` as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, `run_id` as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as now_ms from `transition_lease` where fencing_token > ? order by fencing_token limit ?;
 
 
 -- renew
@@ -92,6 +92,18 @@ update "transition_lease" set expires_ms = least((cast(extract(epoch from clock_
 
 -- mysql: tokens, claims
 update (select `fencing_token` as k from json_table(?, '$[*]' columns (v bigint path '$')) as `in:list` straight_join `transition_lease` force index (primary) on `fencing_token` = `in:list`.v where `claim` in (select `in:list`.v from json_table(?, '$[*]' columns (v varchar(255) character set utf8mb4 /*!80017 collate utf8mb4_0900_bin */ /*M!100201 collate utf8mb4_nopad_bin */ path '$')) as `in:list`) limit 18446744073709551615 for update skip locked) as `in:lock` straight_join `transition_lease` force index (primary) on `fencing_token` = `in:lock`.k set expires_ms = least(cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) + ttl_ms, deadline_ms);
+
+
+-- lowerExpiry
+
+-- sqlite: tokens, claims, expiry
+update "transition_lease" set expires_ms = min(cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer) + ttl_ms, deadline_ms) where "fencing_token" in (select value from json_each(?)) and "claim" in (select value from json_each(?)) and expires_ms = ? and expires_ms > cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer) + 2 * ttl_ms;
+
+-- postgres: tokens, claims, expiry
+update "transition_lease" set expires_ms = least((cast(extract(epoch from clock_timestamp()) * 1000 as bigint) + ttl_ms)::bigint, (deadline_ms)::bigint) where "fencing_token" in (select "fencing_token" from "transition_lease" where "fencing_token" = any($1::bigint[]) and "claim" = any($2::text[]) and expires_ms = $3 and expires_ms > cast(extract(epoch from clock_timestamp()) * 1000 as bigint) + 2 * ttl_ms order by "fencing_token" for no key update skip locked);
+
+-- mysql: tokens, claims, expiry
+update (select `fencing_token` as k from json_table(?, '$[*]' columns (v bigint path '$')) as `in:list` straight_join `transition_lease` force index (primary) on `fencing_token` = `in:list`.v where `claim` in (select `in:list`.v from json_table(?, '$[*]' columns (v varchar(255) character set utf8mb4 /*!80017 collate utf8mb4_0900_bin */ /*M!100201 collate utf8mb4_nopad_bin */ path '$')) as `in:list`) and expires_ms = ? and expires_ms > cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) + 2 * ttl_ms limit 18446744073709551615 for update skip locked) as `in:lock` straight_join `transition_lease` force index (primary) on `fencing_token` = `in:lock`.k set expires_ms = least(cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) + ttl_ms, deadline_ms);
 
 
 -- readTokens
