@@ -1,12 +1,21 @@
 import { parseArgs } from 'node:util';
-import { fuzz, type Scenario } from 'transition-ownership/testing';
+import { fuzz, memoryStore, type Scenario } from 'transition-ownership/testing';
+import { compareReductions } from './differential.js';
+import { type Cells, migrate } from './random-programs.js';
 import { scenarios } from './scenarios.js';
 import { always, stores, type Tables } from './yard.js';
 
-// npm run explore -- --seconds 600 [--seed 1]
+// npm run explore -- --seconds 600 [--seed 1] [--programs]
 // Walks at random through schedules that are too many to go through one by one: the scenarios with more of every fault.
+// With --programs it compares the searches with each other instead: random programs, whole and reduced.
 
-const { values } = parseArgs({ options: { seconds: { type: 'string', default: '60' }, seed: { type: 'string' } } });
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '60' },
+    seed: { type: 'string' },
+    programs: { type: 'boolean', default: false },
+  },
+});
 const seconds = Number(values.seconds);
 const firstSeed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
 if (!Number.isFinite(seconds) || seconds <= 0) throw new RangeError(`--seconds must be above 0, got ${values.seconds}`);
@@ -29,6 +38,15 @@ const harder = ({ faults, finally: _, invariant, ...scenario }: Scenario<Tables>
 });
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+if (values.programs) {
+  const cells = memoryStore<Cells>({ migrate });
+  const { programs, disagreements } = await compareReductions(cells, { firstSeed, maxMs: seconds * 1_000 });
+  await cells.close();
+  say(`${String(programs)} programs from seed ${String(firstSeed)}, ${String(disagreements.length)} disagreed`);
+  for (const each of disagreements) process.stderr.write(`${JSON.stringify(each)}\n`);
+  process.exit(Math.min(1, disagreements.length));
+}
 
 const store = stores.memory();
 const untilMs = performance.now() + seconds * 1_000;

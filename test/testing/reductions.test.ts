@@ -77,7 +77,17 @@ const plainWriters = (): Scenario<leases.LeaseTables> => ({
   ),
 });
 
+/** Both sleep, and the clock may jump between. */
+const sleepers = (): Scenario<leases.LeaseTables> => ({
+  processes: {
+    A: async ({ clock }) => clock.sleep(1_000).then(() => clock.now()),
+    B: async ({ clock }) => clock.sleep(1_200).then(() => clock.now()),
+  },
+  faults: { clockJumps: 1, jumpsMs: [500] },
+});
+
 const cases: readonly Case[] = [
+  ['two sleepers and a clock jump', guarded, sleepers()],
   ['a crash and a restart', guarded, brief(leases.rightLease, 'AB', { crashes: 1, restarts: one })],
   ['a restart with the same pid or another', guarded, brief(leases.rightLease, 'A', { crashes: 1, restarts: 1 })],
   ['a clock jump', guarded, brief(leases.unfencedWrite, 'AB', { clockJumps: 1, jumpsMs: [leases.ttlMs] })],
