@@ -1,3 +1,6 @@
+import type { Result } from 'neverthrow';
+import type { StoreFailure } from './core/failure.js';
+import type { Finding } from './core/finding.js';
 import type { Holder } from './core/holder.js';
 import type { IdType, IdValue } from './core/id.js';
 import { shown } from './core/shown.js';
@@ -12,6 +15,7 @@ import type { LeaseSignal } from './runtime/lease-signal.js';
 import type { Observer } from './runtime/observer.js';
 import type { Sightings } from './runtime/sightings.js';
 import type { CallersTable } from './sql/callers-table.js';
+import type { ColumnsFound } from './sql/columns-found.js';
 import type { EffectStatements } from './sql/effect-statements.js';
 import type { JobSettings } from './sql/job-columns.js';
 import type { JobStatements } from './sql/job-statements.js';
@@ -22,12 +26,19 @@ import type { TaskStatements } from './sql/task-statements.js';
 /** Whether the library guards at all: `off` does what the orchestrator did before, `draining` grants nothing new. */
 export type Mode = 'on' | 'draining' | 'off';
 
+/** `refuse` looks and refuses by what it finds, `report` looks and tells, `off` never looks. */
+export type SurveyMode = 'refuse' | 'report' | 'off';
+
 /** The options after they were checked, with every default in its place. */
 export interface Settings {
   readonly timing: Timing;
   readonly taskIdType: IdType;
   readonly runIdType: IdType;
   readonly timeFormat: TimeFormat;
+  /** The zone of the caller's time columns that have none; `undefined` if nobody has said. */
+  readonly timeZone: 'UTC' | 'session' | undefined;
+  /** What becomes of a verb that something found stands against. */
+  readonly survey: SurveyMode;
   readonly liveness: Liveness;
   readonly transitions: StageMap | undefined;
   /** The schema in which `db` looks for a table that is named without one; `undefined` for the database's own. */
@@ -61,6 +72,27 @@ export interface Keeper {
   readonly holdings: ReadonlySet<Holding>;
 }
 
+/** The tables that findings are about. */
+export type Part = 'tasks' | 'jobs' | 'lease' | 'effects';
+
+/** What was found of the session and the tables. */
+export interface Surveys {
+  /** How the caller's columns are, as last seen; as the options say where nobody looked. */
+  readonly columns: ColumnsFound;
+  /** True if somebody looked and nothing stands against writing these tables. */
+  suits(parts: readonly Part[]): boolean;
+  /** Looks where that is due; answers what stands against writing these tables. */
+  look(session: Session, parts: readonly Part[]): Promise<StoreFailure | undefined>;
+  /** Looks in any case. */
+  take(session: Session): Promise<Result<readonly Finding[], StoreFailure>>;
+  /** What was last found that stands against these tables themselves, whatever the session is. */
+  against(parts: readonly Part[]): StoreFailure | undefined;
+  /** Reports each finding once. */
+  report(findings: readonly Finding[]): void;
+  /** Whether the path of the database names another file than at first; looks at the path alone. */
+  fileReplaced(): StoreFailure | undefined;
+}
+
 /** What every verb is handed. `using` makes another with its own session; all else is shared. */
 export interface Context {
   readonly session: Session;
@@ -71,6 +103,7 @@ export interface Context {
   readonly ports: Ports;
   readonly observer: Observer;
   readonly sightings: Sightings;
+  readonly survey: Surveys;
   readonly keeper: Keeper;
   /** Acquisitions, handlers and effects that are under way; `close` waits for them. */
   readonly running: Set<Promise<unknown>>;

@@ -1,4 +1,5 @@
-export type { Mode } from './context.js';
+export type { Mode, SurveyMode } from './context.js';
+export type { ColumnFacts, Holds, TableFacts } from './core/catalogue.js';
 export { describeFailure, type FailureError, toError } from './core/describe.js';
 export {
   decideEffect,
@@ -75,13 +76,13 @@ export type {
   KeyPart,
   NamedTable,
   SchemaLock,
-  SettingsCheck,
-  SettingsNeeds,
+  StoredTime,
   SwappedTables,
   TimeFormat,
   UnlockedUpdate,
 } from './dialect/dialect.js';
 export type { DialectName } from './dialect/infer.js';
+export type { Catalogue, Cells, SettingsCheck, SettingsNeeds } from './dialect/looking.js';
 export { mysqlDialect } from './dialect/mysql.js';
 export { postgresDialect } from './dialect/postgres.js';
 export { sqliteDialect } from './dialect/sqlite.js';
@@ -150,6 +151,7 @@ export type {
 export { createTransitionOwnership } from './ownership.js';
 export type { ClaimEntry, ClaimRegistry } from './port/claim-registry.js';
 export type { Clock, ScheduledCall } from './port/clock.js';
+export type { Files } from './port/files.js';
 export type { Ports } from './port/ports.js';
 export type { ProcessTable } from './port/process-table.js';
 export type { Randomness } from './port/randomness.js';

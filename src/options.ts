@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { Mode } from './context.js';
+import type { Mode, SurveyMode } from './context.js';
 import type { IdType } from './core/id.js';
 import type { ProcessIdentity } from './core/process.js';
 import type { Judge, Liveness } from './core/verdict.js';
@@ -8,6 +8,7 @@ import type { DialectName } from './dialect/infer.js';
 import type { CheckedJobs, JobShapeOf, JobsOption } from './job/jobs-option.js';
 import type { ClaimRegistry } from './port/claim-registry.js';
 import type { Clock } from './port/clock.js';
+import type { Files } from './port/files.js';
 import type { ProcessTable } from './port/process-table.js';
 import type { Randomness } from './port/randomness.js';
 import type { Listener } from './runtime/observer.js';
@@ -99,8 +100,22 @@ export interface OwnershipOptions<
   readonly mode?: Mode | (() => Mode) | undefined;
   /** Which requests the library covers; others are handled as under `'off'`. Default: all. */
   readonly scope?: ((question: ScopeQuestion<IdOf<ValueOf<DB, T, Id>, TaskIdType>>) => boolean) | undefined;
-  /** The format of your own time columns. Default: `'sqlite-text'` on SQLite, else `'native'`. */
+  /**
+   * The format of your own time columns that are text or numbers; others go by their type. Default: `'sqlite-text'` on
+   * SQLite, else `'native'`.
+   */
   readonly timeFormat?: TimeFormat | undefined;
+  /**
+   * The zone of your own time columns on PostgreSQL that have none: UTC, or that of each session, which must then be
+   * one. Default: UTC, where the session is at UTC; else the survey refuses them.
+   */
+  readonly timeZone?: 'UTC' | 'session' | undefined;
+  /**
+   * Before its first write the ownership looks at the session and at your tables: two statements. `'refuse'` refuses
+   * the verbs that write what would break a promise, as a `store-failure` of the kind `unsuitable`; `'report'` only
+   * reports it; `'off'` does not look. Default `'refuse'`.
+   */
+  readonly survey?: SurveyMode | undefined;
   /** Watches; whatever it throws is swallowed. */
   readonly onEvent?: Listener | undefined;
   /** Who this process is. For tests. */
@@ -109,6 +124,8 @@ export interface OwnershipOptions<
   readonly clock?: Clock | undefined;
   /** Looks up pids. For tests. */
   readonly processes?: ProcessTable | undefined;
+  /** Tells files apart. For tests. */
+  readonly files?: Files | undefined;
   /** The claims of this process. For tests. */
   readonly registry?: ClaimRegistry | undefined;
   /** Chance. For tests. */

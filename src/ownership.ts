@@ -13,6 +13,7 @@ import type { IdColumn, MovesOf, OwnershipOptions, ShapeOf, StageColumn } from '
 import type { Ports } from './port/ports.js';
 import { Claims } from './runtime/claims.js';
 import { systemClock } from './runtime/clock.js';
+import { systemFiles } from './runtime/files.js';
 import type { LeaseSignal } from './runtime/lease-signal.js';
 import { Observer } from './runtime/observer.js';
 import { processClaims, processIdentity } from './runtime/process-scope.js';
@@ -30,6 +31,7 @@ import type { Session } from './sql/session.js';
 import type { Database } from './sql/statement.js';
 import { tableName } from './sql/tables.js';
 import { taskStatements } from './sql/task-statements.js';
+import { Surveyor } from './survey/surveyor.js';
 import type { CallersHandle, TransitionOwnership } from './transition-ownership.js';
 
 /**
@@ -101,11 +103,13 @@ function compose(options: CheckedOptions): Context {
   const dialect = resolveDialect(options.dialect as DialectName | Dialect | undefined, database);
   const settings = settingsOf(options, dialect, db as Handle);
   const { clock = systemClock, identity = processIdentity(), processes = systemProcesses, mode = 'on' } = options;
-  const { registry = processClaims(), randomness = systemRandomness } = options;
-  const ports: Ports = Object.freeze({ clock, identity, processes, registry, randomness });
+  const { registry = processClaims(), randomness = systemRandomness, files = systemFiles } = options;
+  const ports: Ports = Object.freeze({ clock, identity, processes, files, registry, randomness });
   const observer = new Observer(options.onEvent);
-  const session = sessionOn({ dialect, clock, randomness, observer }, db as CallersHandle);
-  const { taskIdType, runIdType, timeFormat, leaseTable, effectTable, jobs } = settings;
+  const session = sessionOn({ dialect, insisting: new Map(), clock, randomness, observer }, db as CallersHandle);
+  const { taskIdType, runIdType, leaseTable, effectTable, jobs } = settings;
+  const survey = new Surveyor(() => context, settings);
+  const times = () => survey.columns.times;
   const lease = tableName(leaseTable.schema, leaseTable.table);
   const context: Context = Object.freeze({
     session,
@@ -122,6 +126,7 @@ function compose(options: CheckedOptions): Context {
     ports,
     observer,
     sightings: new Sightings(clock),
+    survey,
     keeper: new RenewalKeeper(() => context),
     running: new Set<Promise<unknown>>(),
     unguarded: new Set<LeaseSignal>(),
@@ -134,9 +139,9 @@ function compose(options: CheckedOptions): Context {
       updatedAt: settings.updatedAtColumn,
       idType: taskIdType,
       lease,
-      timeFormat,
+      times,
     }),
-    jobs: jobs && jobStatements(database, dialect, jobs, { ...jobs, taskIdType, runIdType, timeFormat }),
+    jobs: jobs && jobStatements(database, dialect, jobs, { ...jobs, taskIdType, runIdType, times }),
     effects:
       effectTable &&
       effectStatements(database, dialect, {

@@ -27,7 +27,13 @@ import type { Listener } from './runtime/observer.js';
 import { CallersTable, type Handle, schemaOf } from './sql/callers-table.js';
 import { checkOwnName, shownTable } from './sql/tables.js';
 
-const TIME_FORMATS = ['sqlite-text', 'iso', 'epoch-ms', 'native'] as const satisfies readonly TimeFormat[];
+const TIME_FORMATS = [
+  'sqlite-text',
+  'sqlite-seconds',
+  'iso',
+  'epoch-ms',
+  'native',
+] as const satisfies readonly TimeFormat[];
 
 type AnyTables = Record<string, Record<string, string>>;
 type AnyOptions = Omit<OwnershipOptions<AnyTables, string, string, string, StageMap, IdType, IdType>, 'jobs'> & {
@@ -71,6 +77,8 @@ export const checkOptions = requestOf(
     mode: given,
     scope: optional(callable),
     timeFormat: optional(oneOf(...TIME_FORMATS)),
+    timeZone: optional(oneOf('UTC', 'session')),
+    survey: optional(oneOf('refuse', 'report', 'off'), 'refuse'),
     onEvent: optional(callable as Rule<Listener>),
     ...portRules,
   } satisfies RulesOf<AnyOptions>,
@@ -82,7 +90,7 @@ export type CheckedOptions = ReturnType<typeof checkOptions>;
 
 /** Puts every default in its place; a violated relation names both values. */
 export function settingsOf(
-  { tasks, jobs, lease, effects, liveness, timeFormat }: CheckedOptions,
+  { tasks, jobs, lease, effects, liveness, timeFormat, timeZone, survey }: CheckedOptions,
   dialect: Dialect,
   handle: Handle,
 ): Settings {
@@ -110,6 +118,8 @@ export function settingsOf(
     taskIdType,
     runIdType,
     timeFormat: timeFormat ?? dialect.timeFormat,
+    timeZone,
+    survey,
     liveness: livenessOf(liveness as Liveness | Judge | undefined),
     transitions: tasks.transitions,
     schema,

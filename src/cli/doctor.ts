@@ -3,7 +3,7 @@ import type { Kind } from './arguments.js';
 import { type Diagnosis, explainDeadRun, explainEffect, explainImpossible, explainLease } from './explain.js';
 import { answered, Failed, Misshapen } from './failed.js';
 import type { Mapping, Ownership, Part } from './mapping.js';
-import { isThere } from './parts.js';
+import { isThere, partsOf } from './parts.js';
 import { foresee, NO_JOBS, PIDS } from './recover.js';
 import type { Report } from './report.js';
 import { readLeases, wantsAttention } from './status.js';
@@ -56,8 +56,8 @@ function line({ code, severity, message }: Diagnosis): string {
 
 type Look = (patient: Patient) => Promise<readonly Diagnosis[]>;
 
-const settings: Look = async ({ over }) => {
-  const checked = await checkDialect(over([]), { settingsOnly: true });
+const settings: Look = async ({ over, mapped }) => {
+  const checked = await checkDialect(over(await partsOf(mapped, over)), { settingsOnly: true });
   return answered(checked, 'The settings cannot be read').findings;
 };
 

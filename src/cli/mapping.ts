@@ -24,6 +24,7 @@ export interface Mapping {
   readonly jobs?: object;
   readonly effects?: object;
   readonly timeFormat?: unknown;
+  readonly timeZone?: unknown;
   readonly liveness: keyof typeof LIVENESSES;
 }
 
@@ -38,6 +39,7 @@ const check = requestOf(
     lease: given,
     effects: optional(object({ table: given, schema: given })),
     timeFormat: given,
+    timeZone: given,
     liveness: oneOf('process-and-heartbeat', 'heartbeat-only'),
   } satisfies RulesOf<Mapping>,
   'the file',
@@ -112,6 +114,8 @@ export function ownershipOver(
     ...(parts.includes('jobs') && jobs !== undefined && { jobs }),
     ...(parts.includes('effects') && effects !== undefined && { effects }),
     liveness: LIVENESSES[liveness](),
+    // What an operator orders is done; doctor shows what was found.
+    survey: 'report',
     db,
     dialect: kind,
   };

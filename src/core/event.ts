@@ -1,4 +1,5 @@
 import type { LeaseLost, StoreFailureKind } from './failure.js';
+import type { FindingCode, FindingSeverity } from './finding.js';
 import type { IdValue } from './id.js';
 import type { Verdict, VerdictReason } from './verdict.js';
 
@@ -102,6 +103,14 @@ export interface EventFacts {
     readonly held: number;
     readonly failed: number;
   };
+  /** Something was found of the session or of a table: each once for an ownership. */
+  'survey.found': {
+    readonly code: FindingCode;
+    readonly level: FindingSeverity;
+    /** The table that it is about; `null` where it is about the session, the server or the driver. */
+    readonly table: string | null;
+    readonly message: string;
+  };
   /** A statement failed, after its retries. */
   'store.failed': {
     readonly kind: StoreFailureKind;
@@ -156,6 +165,7 @@ export const EVENT_TYPES = Object.freeze({
   'effect.unknown': { severity: 'alert', counter: 'effectsUnknown' },
   'effect.unrecorded': { severity: 'alert', counter: 'effectsUnrecorded' },
   'recovery.finished': { severity: 'info', counter: 'recoveries' },
+  'survey.found': { severity: 'warning', counter: 'found' },
   'store.failed': { severity: 'warning', counter: 'storeFailed' },
   'operator.acted': { severity: 'warning', counter: 'operatorActed' },
 } as const satisfies Record<EventType, { severity: Severity; counter: string }>);

@@ -17,3 +17,8 @@ function kindOf(value: object): string {
     return 'an object';
   }
 }
+
+/** How many characters a text has, as databases count them. */
+export function characters(text: string): number {
+  return Array.from(text).length;
+}

@@ -1,17 +1,13 @@
-import type { RawBuilder } from 'kysely';
 import type { StoreFailure } from '../core/failure.js';
-import type { Finding } from '../core/finding.js';
 import type { IdType } from '../core/id.js';
+import type { Fragment, NamedTable, StoredTime, TimeFormat } from './fragment.js';
+import type { Catalogue, SettingsCheck } from './looking.js';
 import type { ColumnType, TableShape } from './table-shape.js';
 
-/** How the caller's own time columns are written and read. */
-export type TimeFormat = 'sqlite-text' | 'iso' | 'epoch-ms' | 'native';
+export type { Fragment, NamedTable, StoredTime, TimeFormat } from './fragment.js';
 
 /** What a driver's error means; `outcome` is that of a write that was in flight. */
-export type Classified = Pick<StoreFailure, 'kind' | 'retryable' | 'outcome'>;
-
-/** A piece of SQL. */
-export type Fragment<T = unknown> = RawBuilder<T>;
+export type Classified = Pick<StoreFailure, 'kind' | 'retryable' | 'outcome' | 'findings'>;
 
 /**
  * Everything in which databases differ, one member for each difference.
@@ -34,12 +30,12 @@ export interface Dialect {
 
   /** The clock of the database as integer ms since the Unix epoch: of the statement, not of the transaction. */
   readonly nowMs: Fragment<number>;
-  /** An instant given in epoch ms, as a value for a column of the caller's. */
-  instant(format: TimeFormat, ms: Fragment<number>): Fragment;
+  /** An instant given in epoch ms, which is now, as a value for a column of the caller's. */
+  instant(format: StoredTime, ms: Fragment<number>): Fragment;
   /** A column of the caller's that holds an instant, as epoch ms; null where it cannot be read. */
-  epochMs(format: TimeFormat, column: Fragment): Fragment<number>;
+  epochMs(format: StoredTime, column: Fragment): Fragment<number>;
   /** A column of the caller's that holds an instant, as text that no other instant of the column has. */
-  instantText(format: TimeFormat, column: Fragment): Fragment<string>;
+  instantText(format: StoredTime, column: Fragment): Fragment<string>;
 
   /** The lesser of two numbers. */
   least(a: Fragment<number>, b: Fragment<number>): Fragment<number>;
@@ -73,6 +69,22 @@ export interface Dialect {
   /** An UPDATE of those of the chosen rows that nobody has locked; it waits for none. */
   updateUnlocked(update: UnlockedUpdate): Fragment;
 
+  /** Ends a read so that no setting of the session cuts its rows. */
+  readonly allRows: Fragment;
+  /**
+   * The text of a condition that is true where the session commits each statement by itself, and raises elsewhere;
+   * `undefined` where every session does. Where a transaction surrounds a statement it is left out.
+   */
+  readonly committing: string | undefined;
+
+  /**
+   * How a statement is spelled that a session has refused for a setting that is meant for people; `undefined` for one
+   * that was refused for another reason.
+   */
+  readonly insist: ((error: unknown, text: string) => string | undefined) | undefined;
+  /** Statements around a part of a transaction that may be undone alone. */
+  readonly savepoint: { readonly set: Fragment; readonly undo: Fragment; readonly keep: Fragment };
+
   /** Tells what a driver's error means. */
   classify(error: unknown): Classified;
 
@@ -90,23 +102,8 @@ export interface Dialect {
   readonly schemaLock: SchemaLock;
   /** What to look at in the settings of a session, a server or a file. */
   readonly settings: SettingsCheck;
-}
-
-/** What a check of settings is about. */
-export interface SettingsNeeds {
-  readonly lease: NamedTable;
-  readonly tasks: NamedTable & { readonly id: string; readonly updatedAt: string | undefined };
-  readonly taskIdType: IdType;
-  readonly timeFormat: TimeFormat;
-  readonly ttlMs: number;
-}
-
-/** Settings that make the library's promise weaker, and how they are told. */
-export interface SettingsCheck {
-  /** Reads the settings as one row. */
-  read(needs: SettingsNeeds): Fragment;
-  /** What of them is risky or wrong. NULLs are left out; `file_system` is added where the row names a `file`. */
-  judge(settings: Readonly<Record<string, string | undefined>>, needs: SettingsNeeds): readonly Finding[];
+  /** How the tables are looked at. */
+  readonly catalogue: Catalogue;
 }
 
 /** Rows to insert where their key is free. */
@@ -147,12 +144,6 @@ export interface SwappedTables {
   /** The name that the old table may have for a moment. */
   readonly retired: Fragment;
   readonly named: NamedTable;
-}
-
-/** The table that a change of the schema is about; without a schema it is in the database's own. */
-export interface NamedTable {
-  readonly schema: string | undefined;
-  readonly table: string;
 }
 
 /** How one process at a time gets to change the schema. */

@@ -1,4 +1,6 @@
+import { finding } from '../core/finding.js';
 import { classifier, notApplied, ownCode, unknownOutcome } from './classified.js';
+import type { Classified } from './dialect.js';
 
 /** Errors of MariaDB's own, which the driver does not name, or names after another of MySQL's with that number. */
 const MARIADB: Readonly<Record<string, string>> = Object.freeze({
@@ -14,8 +16,21 @@ function codeOf(error: object): string | undefined {
   return named ?? (typeof errno === 'number' && typeof sqlState === 'string' ? 'ER_WITHOUT_A_NAME' : undefined);
 }
 
-/** What a MySQL or MariaDB error means, by the code of the driver: a killed connection has no number. */
-export const classifyMysql = classifier({
+/** What a session says that commits nothing by itself. */
+export const AUTOCOMMIT_OFF = finding(
+  'autocommit-off',
+  'error',
+  'A session of the pool has autocommit off, and would keep every write to itself: set autocommit = 1 in each.',
+);
+
+/** What the condition {@link Dialect.committing} raises. */
+const NOT_COMMITTING: Classified = Object.freeze({
+  ...notApplied('unsuitable', false),
+  findings: Object.freeze([AUTOCOMMIT_OFF]),
+});
+
+/** By the code of the driver: a killed connection has no number. */
+const classify = classifier({
   codeOf,
   codes: [
     [/^ER_(LOCK_DEADLOCK|USER_LOCK_DEADLOCK)$/, notApplied('deadlock', true)],
@@ -55,3 +70,19 @@ export const classifyMysql = classifier({
     [/closed state|Connection lost/i, unknownOutcome('connection', true)],
   ],
 });
+
+/** What a MySQL or MariaDB error means. */
+export function classifyMysql(error: unknown): Classified {
+  const isOurs = error instanceof Error && /out of range in .*autocommit/.test(error.message);
+  return isOurs ? NOT_COMMITTING : classify(error);
+}
+
+/**
+ * An UPDATE by rows that it chooses itself goes by the key, and is refused where sql_safe_updates is set: there the
+ * setting is put aside for the one statement. Each server passes over the other's way to say so.
+ */
+export function insistOnUpdate(error: unknown, text: string): string | undefined {
+  if (!(error instanceof Error) || codeOf(error) !== 'ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE') return undefined;
+  const hinted = text.replace(/^\s*update\b/i, 'update /*+ set_var(sql_safe_updates = 0) */');
+  return `/*M!100201 set statement sql_safe_updates = 0 for */ ${hinted}`;
+}

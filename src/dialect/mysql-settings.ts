@@ -1,24 +1,29 @@
 import { sql } from 'kysely';
 import { type Finding, finding } from '../core/finding.js';
-import type { Fragment, SettingsCheck } from './dialect.js';
+import type { Fragment } from './dialect.js';
+import type { SettingsCheck } from './looking.js';
+import { AUTOCOMMIT_OFF } from './mysql-errors.js';
+import { mysqlEpoch } from './mysql-times.js';
+import { READ_ONLY, STALE_READS, unbounded } from './session-findings.js';
 
 /** The settings of a MySQL or MariaDB session and server, and what it knows of the caller's tasks. */
 export const mysqlSettings: SettingsCheck = Object.freeze<SettingsCheck>({
-  read: ({ tasks }): Fragment => {
-    const schema = tasks.schema ?? sql`database()`;
+  read: ({ bound }): Fragment => {
+    const milliseconds = (date: Date): Fragment => mysqlEpoch(bound?.as ?? 'native', sql`cast(${date} as datetime(3))`);
+    const [one, other] = bound?.dates ?? [];
     return sql`select @@sql_mode as sql_mode, @@innodb_flush_log_at_trx_commit as flush_log, @@read_only as read_only,
-      timestampdiff(second, utc_timestamp(), now()) as offset_s,
-      (select engine from information_schema.tables
-        where table_schema = ${schema} and table_name = ${tasks.table}) as engine,
-      (select min(trigger_name) from information_schema.triggers where event_object_schema = ${schema}
-        and event_object_table = ${tasks.table} and action_timing = 'BEFORE' and event_manipulation = 'UPDATE') as before_update,
-      (select data_type from information_schema.columns where table_schema = ${schema} and table_name = ${tasks.table}
-        and column_name = ${tasks.updatedAt ?? ''}) as updated_at_type`;
+      /*!80000 @@session.transaction_read_only */ /*M!100000 @@session.tx_read_only */ as reads_only,
+      @@session.autocommit as autocommit
+      /*M!100300 , @@idle_transaction_timeout as idle_timeout, @@max_statement_time + 0e0 as statement_timeout */
+      ${one && other ? sql`, ${milliseconds(one)} as bound_one, ${milliseconds(other)} as bound_other` : sql``}`;
   },
 
-  judge: (settings, needs) => {
+  isUtc: () => true,
+
+  judge: (settings) => {
     const found: Finding[] = [POOL];
-    const { sql_mode: mode = '', flush_log: flush, read_only: readOnly, engine, before_update: trigger } = settings;
+    const { sql_mode: mode = '', flush_log: flush } = settings;
+    if (settings['autocommit'] === '0') found.push(AUTOCOMMIT_OFF);
     if (mode.includes('NO_BACKSLASH_ESCAPES')) {
       found.push(
         finding(
@@ -32,47 +37,24 @@ export const mysqlSettings: SettingsCheck = Object.freeze<SettingsCheck>({
       found.push(
         finding(
           'commits-not-durable',
-          'warning',
+          'advice',
           `innodb_flush_log_at_trx_commit is ${String(flush)}: a crash may take back an acknowledged acquisition. Set it to 1.`,
         ),
       );
     }
-    if (readOnly !== '0' && readOnly !== 'OFF') {
-      found.push(
-        finding(
-          'read-only',
-          'error',
-          'The server is read-only: nothing can be acquired there, and what it tells may be old. Connect to the primary.',
-        ),
-      );
+    if ([settings['read_only'], settings['reads_only']].some((is) => is === '1' || is === 'ON')) {
+      found.push(READ_ONLY, STALE_READS);
     }
-    if (engine !== undefined && !/^innodb$/i.test(engine)) {
+    if (!/STRICT_(TRANS|ALL)_TABLES/.test(mode)) {
       found.push(
         finding(
-          'no-row-locks',
-          'error',
-          `The tasks are in a table of the engine ${engine}, without transactions and row locks: no fence holds there. Convert it to InnoDB.`,
-        ),
-      );
-    }
-    if (trigger !== undefined) {
-      found.push(
-        finding(
-          'trigger-unseen',
-          'advice',
-          `The trigger ${trigger} runs before each update of the tasks: a stage that it rewrites is told as written, for this database gives no rows back.`,
-        ),
-      );
-    }
-    if (needs.timeFormat === 'native' && settings['updated_at_type'] === 'timestamp' && settings['offset_s'] !== '0') {
-      found.push(
-        finding(
-          'zone-bearing-column',
+          'not-strict',
           'warning',
-          `The column ${JSON.stringify(needs.tasks.updatedAt)} is a TIMESTAMP, written in UTC and read in the zone of the session. Set the time_zone of these sessions to '+00:00', or make it a DATETIME(3).`,
+          'The sql_mode is not strict: text that does not fit is cut without an error. Add STRICT_TRANS_TABLES, or keep the columns wide.',
         ),
       );
     }
+    found.push(...unbounded(settings));
     return found;
   },
 });

@@ -1,9 +1,12 @@
 import { sql } from 'kysely';
 import type { IdType } from '../core/id.js';
 import { chosenRows } from './chosen-rows.js';
-import type { Dialect, Fragment, NamedTable, TimeFormat } from './dialect.js';
-import { classifyMysql } from './mysql-errors.js';
+import type { Dialect, Fragment, NamedTable } from './dialect.js';
+import { mysqlCatalogue } from './mysql-catalogue.js';
+import { classifyMysql, insistOnUpdate } from './mysql-errors.js';
 import { mysqlSettings } from './mysql-settings.js';
+import { mysqlEpoch, mysqlInstant } from './mysql-times.js';
+import { SAVEPOINT } from './savepoint.js';
 import type { ColumnShape, ColumnType } from './table-shape.js';
 
 /**
@@ -32,9 +35,6 @@ const ID_TYPES: Readonly<Record<IdType, Fragment>> = Object.freeze({
   bigint: sql`bigint`,
   text: sql.raw(`varchar(255) ${TEXT}`),
 });
-
-const utc = (ms: Fragment<number>): Fragment =>
-  sql`timestampadd(microsecond, (${ms}) * 1000, '1970-01-01 00:00:00.000')`;
 
 /** Byte by byte in one encoding, whatever the character set and the collation of a column are. */
 const bytes = (text: Fragment): Fragment => sql`cast(convert(${text} using utf8mb4) as binary)`;
@@ -77,20 +77,9 @@ export const mysqlDialect: Dialect = Object.freeze<Dialect>({
   // SYSDATE goes on while a statement waits, and tells the wall time of the session's zone, where an hour comes twice
   // each autumn: what the zone makes of the instant at which the statement began tells which of the two this is.
   nowMs: sql<number>`cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed)`,
-  instant: (format: TimeFormat, ms) => {
-    if (format === 'epoch-ms') return ms;
-    if (format === 'native') return utc(ms);
-    const pattern = format === 'iso' ? '%Y-%m-%dT%H:%i:%s.%f' : '%Y-%m-%d %H:%i:%s.%f';
-    const text = sql`left(date_format(${utc(ms)}, ${sql.lit(pattern)}), 23)`;
-    return format === 'iso' ? sql`concat(${text}, 'Z')` : text;
-  },
-  epochMs: (format: TimeFormat, at) =>
-    format === 'epoch-ms'
-      ? sql<number>`${at}`
-      : sql<number>`(timestampdiff(microsecond, '1970-01-01 00:00:00', ${
-          format === 'native' ? at : sql`cast(replace(replace(${at}, 'T', ' '), 'Z', '') as datetime(3))`
-        }) div 1000)`,
-  instantText: (_format, at) => sql<string>`cast(${at} as char)`,
+  instant: mysqlInstant,
+  epochMs: mysqlEpoch,
+  instantText: (format, at) => sql<string>`cast(${format === 'instant' ? sql`unix_timestamp(${at})` : at} as char)`,
 
   least: (a, b) => sql<number>`least(${a}, ${b})`,
   same: (a, b) => sql<boolean>`${a} <=> ${b}`,
@@ -124,6 +113,14 @@ export const mysqlDialect: Dialect = Object.freeze<Dialect>({
       on ${key} = ${LISTED}.v where ${condition} limit 18446744073709551615 for update skip locked) as ${PICKED}
       straight_join ${table} force index (primary) on ${key} = ${PICKED}.k set ${assignments}`,
 
+  // The limit of a statement goes before that of its session.
+  allRows: sql`limit 18446744073709551615`,
+  // Out of range where the session does not commit: an error even under IGNORE, found before any row is locked.
+  committing: '9223372036854775807 + (not @@session.autocommit = 1) > 0',
+
+  insist: insistOnUpdate,
+  savepoint: SAVEPOINT,
+
   randomClaim: sql`uuid()`,
   carried: (type, old) => (type === 'stamp' ? instantOf(old) : old),
   classify: classifyMysql,
@@ -153,4 +150,5 @@ export const mysqlDialect: Dialect = Object.freeze<Dialect>({
     ],
   },
   settings: mysqlSettings,
+  catalogue: mysqlCatalogue,
 });

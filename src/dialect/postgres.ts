@@ -1,9 +1,11 @@
 import { sql } from 'kysely';
 import type { IdType } from '../core/id.js';
 import { chosenRows } from './chosen-rows.js';
-import type { Dialect, Fragment, TimeFormat } from './dialect.js';
+import type { Dialect, Fragment, StoredTime } from './dialect.js';
+import { postgresCatalogue } from './postgres-catalogue.js';
 import { classifyPostgres } from './postgres-errors.js';
 import { postgresSettings } from './postgres-settings.js';
+import { SAVEPOINT } from './savepoint.js';
 import type { ColumnShape, ColumnType } from './table-shape.js';
 
 const TYPES: Readonly<Record<ColumnType, string>> = Object.freeze({
@@ -26,6 +28,16 @@ function column({ name, type, notNull }: ColumnShape): Fragment {
 
 const inUtc = (ms: Fragment<number>): Fragment =>
   sql`(to_timestamp((${ms})::double precision / 1000) at time zone 'UTC')`;
+
+/** How instants are spelled in columns of text. */
+const TEXTS: Readonly<Partial<Record<StoredTime, string>>> = Object.freeze({
+  'sqlite-text': 'YYYY-MM-DD HH24:MI:SS.MS',
+  'sqlite-seconds': 'YYYY-MM-DD HH24:MI:SS',
+  iso: 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"',
+});
+
+const epoch = (instant: Fragment): Fragment<number> =>
+  sql<number>`cast(extract(epoch from ${instant}) * 1000 as bigint)`;
 
 /**
  * A parameter that is no scalar, as its text: of what the server says of a parameter's type each driver makes
@@ -67,21 +79,27 @@ export const postgresDialect: Dialect = Object.freeze<Dialect>({
   timeFormat: 'native',
 
   nowMs: sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`,
-  instant: (format: TimeFormat, ms) => {
+  instant: (format, ms) => {
     if (format === 'epoch-ms') return ms;
-    if (format === 'native') return sql`to_timestamp((${ms})::double precision / 1000)`;
-    const pattern = format === 'iso' ? 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"' : 'YYYY-MM-DD HH24:MI:SS.MS';
-    return sql`to_char(${inUtc(ms)}, ${sql.lit(pattern)})`;
+    if (format === 'utc') return inUtc(ms);
+    const pattern = TEXTS[format];
+    return pattern === undefined
+      ? sql`to_timestamp((${ms})::double precision / 1000)`
+      : sql`to_char(${inUtc(ms)}, ${sql.lit(pattern)})`;
   },
-  epochMs: (format: TimeFormat, at) => {
+  epochMs: (format, at) => {
     if (format === 'epoch-ms') return sql<number>`${at}`;
-    // An instant without a zone was written in the zone of the session.
-    const instant = format === 'native' ? sql`(${at})::timestamptz` : readable(at, sql`null`);
-    return sql<number>`cast(extract(epoch from ${instant}) * 1000 as bigint)`;
+    if (format in TEXTS) return epoch(readable(at, sql`null`));
+    // Where nothing is known of the column, an instant without a zone was written in that of the session.
+    return epoch(
+      format === 'native' ? sql`(${at})::timestamptz` : format === 'utc' ? sql`${at} at time zone 'UTC'` : at,
+    );
   },
-  instantText: (format: TimeFormat, at) =>
+  instantText: (format, at) =>
     // A time zone of the session's must not show.
-    format === 'native' ? sql<string>`extract(epoch from ${at})::text` : sql<string>`(${at})::text`,
+    format in TEXTS || format === 'epoch-ms'
+      ? sql<string>`(${at})::text`
+      : sql<string>`extract(epoch from ${at})::text`,
 
   // Of bare placeholders the server would take the lesser text.
   least: (a, b) => sql<number>`least((${a})::bigint, (${b})::bigint)`,
@@ -102,10 +120,9 @@ export const postgresDialect: Dialect = Object.freeze<Dialect>({
       as given (${sql.join(names)})`;
   },
 
-  insertFree: (insert) => {
-    const unique = sql.join(insert.key.map(({ column }) => column));
-    return sql`insert into ${insert.table} (${insert.columns}) ${chosenRows(insert)} on conflict (${unique}) do nothing`;
-  },
+  // Whatever key is taken: after a restore the next token may be one that a row has, and the one after it free.
+  insertFree: (insert) =>
+    sql`insert into ${insert.table} (${insert.columns}) ${chosenRows(insert)} on conflict do nothing`,
   shareLock: sql`for key share`,
   onlyWritesAreCurrent: false,
   latest: sql``,
@@ -114,6 +131,12 @@ export const postgresDialect: Dialect = Object.freeze<Dialect>({
   updateUnlocked: ({ table, assignments, key, keys, condition }) =>
     sql`update ${table} set ${assignments} where ${key} in (select ${key} from ${table}
       where ${among(key, 'integer', keys)} and ${condition} order by ${key} for no key update skip locked)`,
+
+  allRows: sql``,
+  committing: undefined,
+
+  insist: undefined,
+  savepoint: SAVEPOINT,
 
   randomClaim: sql`gen_random_uuid()::text`,
   carried: (type, old) => (type === 'stamp' ? instantOf(old) : old),
@@ -141,4 +164,5 @@ export const postgresDialect: Dialect = Object.freeze<Dialect>({
     leave: () => [],
   },
   settings: postgresSettings,
+  catalogue: postgresCatalogue,
 });

@@ -1,24 +1,25 @@
 import { sql } from 'kysely';
 import { type Finding, finding } from '../core/finding.js';
-import type { Fragment, SettingsCheck } from './dialect.js';
+import type { Fragment } from './dialect.js';
+import type { SettingsCheck } from './looking.js';
+import { READ_ONLY } from './session-findings.js';
 
 const NETWORK = /^(nfs|cifs|smb|9p|fuse|afs|ceph|glusterfs|virtiofs|vboxsf)/;
 
-/** Declared types that keep text as text, by the rules of column affinity. */
-const KEEPS_TEXT = /char|clob|text|blob|^$/i;
-
 /** The settings of an SQLite connection and file. */
 export const sqliteSettings: SettingsCheck = Object.freeze<SettingsCheck>({
-  read: ({ lease, tasks }): Fragment => sql`select
+  read: ({ lease }): Fragment => sql`select
     (select journal_mode from pragma_journal_mode) as journal_mode,
     (select synchronous from pragma_synchronous) as synchronous,
     (select timeout from pragma_busy_timeout) as busy_timeout,
-    (select file from pragma_database_list where name = ${lease.schema ?? 'main'}) as file,
-    (select type from pragma_table_info(${tasks.table}${tasks.schema === undefined ? sql`` : sql`, ${tasks.schema}`})
-      where name = ${tasks.id} collate nocase) as id_type`,
+    (select query_only from pragma_query_only) as query_only,
+    (select file from pragma_database_list where name = ${lease.schema ?? 'main'} collate nocase) as file`,
 
-  judge: ({ journal_mode: journal, synchronous, busy_timeout: busy, file_system: system, id_type: idType }, needs) => {
+  isUtc: () => true,
+
+  judge: ({ journal_mode: journal, synchronous, busy_timeout: busy, file_system: system, ...more }, needs) => {
     const found: Finding[] = [];
+    if (more['query_only'] === '1') found.push(READ_ONLY);
     if (journal === 'wal' && Number(synchronous) < 2) {
       found.push(
         finding(
@@ -52,15 +53,6 @@ export const sqliteSettings: SettingsCheck = Object.freeze<SettingsCheck>({
           'network-file-system',
           'error',
           `The file is on ${system}: a WAL works among processes of one host and on a local disk only. Use a local disk, or PostgreSQL.`,
-        ),
-      );
-    }
-    if (needs.taskIdType === 'text' && idType !== undefined && !KEEPS_TEXT.test(idType)) {
-      found.push(
-        finding(
-          'id-affinity',
-          'error',
-          `The column ${JSON.stringify(needs.tasks.id)} is declared ${JSON.stringify(idType)}, which turns text that looks like a number into one: '007' becomes 7. Declare it TEXT.`,
         ),
       );
     }

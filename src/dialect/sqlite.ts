@@ -1,14 +1,19 @@
 import { sql } from 'kysely';
 import type { IdType } from '../core/id.js';
 import { chosenRows } from './chosen-rows.js';
-import type { Dialect, Fragment, TimeFormat } from './dialect.js';
+import type { Dialect, Fragment, StoredTime } from './dialect.js';
+import { SAVEPOINT } from './savepoint.js';
+import { sqliteCatalogue } from './sqlite-catalogue.js';
 import { classifySqlite } from './sqlite-errors.js';
 import { sqliteSettings } from './sqlite-settings.js';
 import type { ColumnShape, ColumnType } from './table-shape.js';
 
 const NOW_MS = sql<number>`cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer)`;
 
-const FORMATS = Object.freeze({ 'sqlite-text': '%Y-%m-%d %H:%M:%f', iso: '%Y-%m-%dT%H:%M:%fZ' });
+const TEXTS: Readonly<Partial<Record<StoredTime, string>>> = Object.freeze({
+  iso: '%Y-%m-%dT%H:%M:%fZ',
+  'sqlite-seconds': '%Y-%m-%d %H:%M:%S',
+});
 
 const TYPES: Readonly<Record<ColumnType, string>> = Object.freeze({
   token: 'integer primary key autoincrement',
@@ -37,11 +42,11 @@ export const sqliteDialect: Dialect = Object.freeze<Dialect>({
   timeFormat: 'sqlite-text',
 
   nowMs: NOW_MS,
-  instant: (format: TimeFormat, ms: Fragment<number>) =>
+  instant: (format, ms: Fragment<number>) =>
     format === 'epoch-ms'
       ? ms
-      : sql`strftime(${sql.lit(format === 'iso' ? FORMATS.iso : FORMATS['sqlite-text'])}, ${ms} / 1000.0, 'unixepoch')`,
-  epochMs: (format: TimeFormat, at: Fragment) =>
+      : sql`strftime(${sql.lit(TEXTS[format] ?? '%Y-%m-%d %H:%M:%f')}, ${ms} / 1000.0, 'unixepoch')`,
+  epochMs: (format, at: Fragment) =>
     format === 'epoch-ms'
       ? sql<number>`${at}`
       : sql<number>`cast(round((julianday(${at}) - 2440587.5) * 86400000.0) as integer)`,
@@ -82,6 +87,12 @@ export const sqliteDialect: Dialect = Object.freeze<Dialect>({
   updateUnlocked: ({ table, assignments, key, keys, condition }) =>
     sql`update ${table} set ${assignments} where ${among(key, 'integer', keys)} and ${condition}`,
 
+  allRows: sql``,
+  committing: undefined,
+
+  insist: undefined,
+  savepoint: SAVEPOINT,
+
   randomClaim: sql`lower(hex(randomblob(16)))`,
   carried: (type, old) => (type === 'stamp' ? sql`coalesce(${old}, datetime('now'))` : old),
   classify: classifySqlite,
@@ -108,4 +119,5 @@ export const sqliteDialect: Dialect = Object.freeze<Dialect>({
     leave: () => [],
   },
   settings: sqliteSettings,
+  catalogue: sqliteCatalogue,
 });

@@ -9,6 +9,7 @@ import type { Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
 import type { EffectStatements } from '../sql/effect-statements.js';
 import { changed, execute } from '../sql/execute.js';
+import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { journalOf } from './effect-request.js';
 import { effectFacts, readEffect } from './journal.js';
@@ -74,7 +75,8 @@ export function resolveEffect<S extends Shape>(
   const effects = journalOf(context, 'resolveEffect');
   const resolving = check(request, context.settings);
   const result = checkResult(resolving.outcome, resolving.result);
-  return answered(context.session, resolve(context, effects, { ...resolving, result }));
+  const work = () => resolve(context, effects, { ...resolving, result });
+  return answered(context.session, suited(context, ['effects'], work));
 }
 
 function checkResult(outcome: Resolving['outcome'], result: unknown): string {

@@ -7,6 +7,7 @@ import { secretOf } from '../runtime/lease-handle.js';
 import { underWay } from '../runtime/under-way.js';
 import type { Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
+import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { callApply } from './call-apply.js';
 import type { EffectFailure, EffectOutcome } from './effect-outcome.js';
@@ -77,7 +78,8 @@ function runAs(context: Context, request: CheckedEffect): Promise<Result<EffectO
   const secret = secretOf(request.lease, context.root);
   if (!secret.guarded) return runUnguarded(context, request);
   const effects = journalOf(context, 'runEffect');
-  return runGuarded({ context, effects, request, holding: secret.holding });
+  const { holding } = secret;
+  return suited(context, ['effects'], () => runGuarded({ context, effects, request, holding }));
 }
 
 /** Without a lease's row there is nothing to write a start under. */

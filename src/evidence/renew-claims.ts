@@ -33,6 +33,8 @@ export async function renewClaims(
   context: Context,
   given: readonly Holding[],
 ): Promise<Result<readonly Renewal[], StoreFailure>> {
+  const replaced = context.survey.fileReplaced();
+  if (replaced !== undefined) return err(replaced);
   const startedAt = anchorNow(context.ports.clock);
   let holdings = given;
   const updated = await ask(context, () => {

@@ -7,8 +7,10 @@ import type { ShapeWithJobs } from '../shape.js';
 import { answered } from '../sql/answered.js';
 import { execute, type Row } from '../sql/execute.js';
 import type { Claim } from '../sql/job-claims.js';
+import { eachOnce } from '../sql/one-row.js';
 import type { Session } from '../sql/session.js';
 import { UnreadableRow } from '../sql/unreadable-row.js';
+import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { checkOrder, checkSet, checkWhere, writtenByClaim } from './callers-columns.js';
 import { factsOf, type Jobs, jobsOf } from './jobs-of.js';
@@ -84,17 +86,23 @@ export function claimNextJob<S extends ShapeWithJobs>(
     orderBy: checkOrder(orderBy),
     set: checkSet(set, jobs.settings, writtenByClaim(jobs.settings)),
   };
-  return answered(context.session, claimNext(context, jobs, claim)) as ResultAsync<ClaimedJob<S> | null, StoreFailure>;
+  return answered(
+    context.session,
+    suited(context, ['jobs'], () => claimNext(context, jobs, claim)),
+  ) as ResultAsync<ClaimedJob<S> | null, StoreFailure>;
 }
 
 async function claimNext(context: Context, jobs: Jobs, claim: Claim): Promise<Result<ClaimedJob | null, StoreFailure>> {
   const { session } = context;
-  const claimed = await (session.dialect.returning
-    ? claimAtOnce(session, jobs, claim)
-    : inOneCommit(session, (inside) => claimLocked(inside, jobs, claim)));
+  const claiming = (over: Session): Promise<Result<readonly Row[], StoreFailure>> =>
+    session.dialect.returning
+      ? claimAtOnce(over, jobs, claim)
+      : inOneCommit(over, (inside) => claimLocked(inside, jobs, claim));
+  const claimed = await eachOnce(session, jobs.keyed(), claiming, (rows) => rows.length > 1);
   if (claimed.isErr()) return err(claimed.error);
-  if (claimed.value === undefined) return ok(null);
-  const job = toClaimed(await jobs.shown(jobs.read(claimed.value)));
+  const [row] = claimed.value;
+  if (row === undefined) return ok(null);
+  const job = toClaimed(await jobs.shown(jobs.read(row)));
   context.observer.tell('job.claimed', factsOf(job));
   return ok(job);
 }
@@ -104,9 +112,9 @@ async function claimAtOnce(
   session: Session,
   { statements }: Jobs,
   claim: Claim,
-): Promise<Result<Row | undefined, StoreFailure>> {
+): Promise<Result<readonly Row[], StoreFailure>> {
   const claimed = await execute(session, statements.claim(claim), 'once');
-  return claimed.map(({ rows }) => rows[0]);
+  return claimed.map(({ rows }) => rows);
 }
 
 /** Locks the next job that nobody has locked, claims it, and reads it, in one transaction. */
@@ -114,16 +122,16 @@ async function claimLocked(
   session: Session,
   { statements, readId }: Jobs,
   claim: Claim,
-): Promise<Result<Row | undefined, StoreFailure>> {
+): Promise<Result<readonly Row[], StoreFailure>> {
   const picked = await execute(session, statements.pick(claim), 'once');
   if (picked.isErr()) return err(picked.error);
   const [first] = picked.value.rows;
-  if (first === undefined) return ok(undefined);
+  if (first === undefined) return ok([]);
   const jobId = readId(first);
   const taken = await execute(session, statements.take(claim, jobId), 'once');
   if (taken.isErr()) return err(taken.error);
   const read = await execute(session, statements.read({ jobId }), 'once');
-  return read.map(({ rows }) => rows[0]);
+  return read.map(({ rows }) => rows);
 }
 
 function toClaimed({ jobId, taskId, started, startedAt, startedAtMs, row }: JobRecord): ClaimedJob {

@@ -6,6 +6,7 @@ import { ReapMemory } from '../core/reap-memory.js';
 import { type Anchor, anchorNow, elapsedMs } from '../runtime/holding.js';
 import type { ShapeWithJobs } from '../shape.js';
 import { answered } from '../sql/answered.js';
+import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { factsOf, jobsOf } from './jobs-of.js';
 import { type Reaped, reapJob } from './reap-job.js';
@@ -107,7 +108,7 @@ export function createJobReaper<S extends ShapeWithJobs>(
     const gapMs = last === undefined ? 0 : elapsedMs(clock, last);
     last = anchorNow(clock);
     const tick = memory.begin(last.monotonicMs, gapMs);
-    const ended = runTick({ context, jobs, plan, memory, tick }).finally(() => {
+    const ended = suited(context, ['jobs'], () => runTick({ context, jobs, plan, memory, tick })).finally(() => {
       underWay = undefined;
     });
     return answered(context.session, ended);

@@ -8,6 +8,7 @@ import type { Row } from '../sql/execute.js';
 import type { JobSettings } from '../sql/job-columns.js';
 import { type JobIdTypes, readJob, readJobId, readSeenJob } from '../sql/job-rows.js';
 import type { JobStatements } from '../sql/job-statements.js';
+import { jobsKeyed, type Keyed } from '../sql/one-row.js';
 
 /** The jobs of an ownership: their statements, their settings, and how their rows are read. */
 export interface Jobs {
@@ -17,12 +18,15 @@ export interface Jobs {
   readonly read: (row: Row) => JobRecord;
   readonly readSeen: (row: Row) => SeenJob;
   readonly readId: (row: Row) => IdValue;
+  /** How the table is keyed, as far as is known by now. */
+  readonly keyed: () => Keyed;
   /** A job with its row as the caller's own Kysely would give it. */
   readonly shown: (job: JobRecord) => Promise<JobRecord>;
 }
 
 /** The jobs of an ownership; throws `TypeError` if it was made without them. */
-export function jobsOf({ jobs: statements, settings }: Context, verb: string): Jobs {
+export function jobsOf(context: Context, verb: string): Jobs {
+  const { jobs: statements, settings } = context;
   const { jobs, taskIdType, runIdType } = settings;
   if (statements === undefined || jobs === undefined) {
     throw new TypeError(`${verb} needs an ownership that was made with the option jobs`);
@@ -35,6 +39,7 @@ export function jobsOf({ jobs: statements, settings }: Context, verb: string): J
     read: (row) => readJob(row, types),
     readSeen: (row) => readSeenJob(row, types),
     readId: (row) => readJobId(row, types),
+    keyed: () => jobsKeyed(context, jobs.table),
     shown: async (job) => {
       const [row = job.row] = await jobs.table.rows([job.row]);
       return Object.freeze({ ...job, startedAt: row[jobs.startedAt] ?? job.startedAt, row: Object.freeze(row) });

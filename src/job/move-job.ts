@@ -3,6 +3,7 @@ import type { Context } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import { changed, execute } from '../sql/execute.js';
 import type { Move } from '../sql/job-returns.js';
+import { executeOnce } from '../sql/one-row.js';
 import type { Session } from '../sql/session.js';
 import type { Jobs } from './jobs-of.js';
 import { inOneCommit } from './one-commit.js';
@@ -15,15 +16,19 @@ import { inOneCommit } from './one-commit.js';
  */
 export async function moveJob({ session }: Context, jobs: Jobs, move: Move): Promise<Result<boolean, StoreFailure>> {
   if (!session.dialect.returning) return inOneCommit(session, (inside) => moveLocked(inside, jobs, move));
-  const written = await execute(session, jobs.statements.move(move), 'once');
+  const written = await executeOnce(session, jobs.keyed(), jobs.statements.move(move), 'once');
   return written.map((answer) => changed(session, answer));
 }
 
 /** Locks the row and changes it by its key alone: elsewhere a locked row is passed over only by a read. */
-async function moveLocked(session: Session, { statements }: Jobs, move: Move): Promise<Result<boolean, StoreFailure>> {
+async function moveLocked(
+  session: Session,
+  { statements, keyed }: Jobs,
+  move: Move,
+): Promise<Result<boolean, StoreFailure>> {
   const locked = await execute(session, statements.lockSeen(move), 'once');
   if (locked.isErr()) return err(locked.error);
   if (locked.value.rows.length === 0) return ok(false);
-  const written = await execute(session, statements.moveLocked(move), 'once');
+  const written = await executeOnce(session, keyed(), statements.moveLocked(move), 'once');
   return written.map(() => true);
 }

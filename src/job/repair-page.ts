@@ -6,6 +6,7 @@ import type { SeenJob } from '../core/job.js';
 import { NOTHING } from '../sql/callers-parts.js';
 import { execute } from '../sql/execute.js';
 import type { Reset } from '../sql/job-returns.js';
+import { eachOnce, metMore } from '../sql/one-row.js';
 import type { Session } from '../sql/session.js';
 import type { Jobs } from './jobs-of.js';
 import { moveJob } from './move-job.js';
@@ -38,7 +39,7 @@ export async function repairPage(
 /** Locks the rows that nobody has locked, compares them with what was found, and clears those that are the same. */
 async function repairTogether(
   session: Session,
-  { statements, settings, readSeen }: Jobs,
+  { statements, settings, readSeen, keyed }: Jobs,
   found: readonly SeenJob[],
 ): Promise<Result<readonly IdValue[], StoreFailure>> {
   const asFound = new Map(found.map((job) => [job.jobId, job]));
@@ -50,7 +51,8 @@ async function repairTogether(
     const same = locked.value.rows.map(readSeen).filter((job) => isSame(job, asFound.get(job.jobId)));
     const jobIds = same.map(({ jobId }) => jobId);
     if (jobIds.length === 0) return ok([]);
-    const written = await execute(inside, statements.resetLocked({ ...reset, jobIds }), 'once');
+    const write = (over: Session) => execute(over, statements.resetLocked({ ...reset, jobIds }), 'once');
+    const written = await eachOnce(inside, keyed(), write, metMore(jobIds.length));
     return written.map(() => jobIds);
   });
 }

@@ -7,6 +7,7 @@ import { oneOf, type Rule, type RulesOf, requestOf } from '../core/request.js';
 import type { ShapeWithJobs } from '../shape.js';
 import { answered } from '../sql/answered.js';
 import { NOTHING } from '../sql/callers-parts.js';
+import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { type FoundJob, toFound } from './found-job.js';
 import { factsOf, type Jobs, jobsOf } from './jobs-of.js';
@@ -77,7 +78,16 @@ export function requeueRunningJobs<S extends ShapeWithJobs>(
 const PAGE = 500;
 
 /** The verb without its types. */
-export async function requeueRunning(
+export function requeueRunning(
+  context: Context,
+  jobs: Jobs,
+  requeueing: { readonly owners: RequeueOwners; readonly dryRun?: boolean },
+): Promise<Result<RequeueReport, StoreFailure>> {
+  const work = () => requeueAll(context, jobs, requeueing);
+  return requeueing.dryRun ? work() : suited(context, ['jobs'], work);
+}
+
+async function requeueAll(
   context: Context,
   jobs: Jobs,
   { owners, dryRun = false }: { readonly owners: RequeueOwners; readonly dryRun?: boolean },

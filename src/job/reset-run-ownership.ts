@@ -21,7 +21,9 @@ import type { ShapeWithJobs } from '../shape.js';
 import { answered } from '../sql/answered.js';
 import { execute } from '../sql/execute.js';
 import type { Reset } from '../sql/job-returns.js';
+import { eachOnce, metMore } from '../sql/one-row.js';
 import type { Session } from '../sql/session.js';
+import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { checkSet, writtenByRequeue } from './callers-columns.js';
 import { factsOf, type Jobs, jobsOf, pid } from './jobs-of.js';
@@ -107,7 +109,10 @@ export function resetRunOwnership<S extends ShapeWithJobs>(
   const { from = jobs.settings.statuses.running, expected, set = {} } = checked;
   const jobIds = jobIdsOf(checked);
   const reset = { jobIds, from, expected, set: checkSet(set, jobs.settings, writtenByRequeue(jobs.settings)) };
-  return answered(context.session, resetAll(context, jobs, reset)) as ResultAsync<ResetReport<S>, StoreFailure>;
+  return answered(
+    context.session,
+    suited(context, ['jobs'], () => resetAll(context, jobs, reset)),
+  ) as ResultAsync<ResetReport<S>, StoreFailure>;
 }
 
 function jobIdsOf({ jobId, jobIds }: ReturnType<typeof check>): readonly IdValue[] {
@@ -128,9 +133,11 @@ function jobIdsOf({ jobId, jobIds }: ReturnType<typeof check>): readonly IdValue
 async function resetAll(context: Context, jobs: Jobs, reset: Reset): Promise<Result<ResetReport, StoreFailure>> {
   if (reset.jobIds.length === 0) return ok(NONE);
   const { session } = context;
-  const written = await (session.dialect.returning
-    ? resetAtOnce(session, jobs, reset)
-    : inOneCommit(session, (inside) => resetLocked(inside, jobs, reset)));
+  const resetting = (over: Session): Promise<Result<readonly SeenJob[], StoreFailure>> =>
+    session.dialect.returning
+      ? resetAtOnce(over, jobs, reset)
+      : inOneCommit(over, (inside) => resetLocked(inside, jobs, reset));
+  const written = await eachOnce(session, jobs.keyed(), resetting, metTwice);
   if (written.isErr()) return err(written.error);
   const { jobIds, expected } = reset;
   const done = new Map(written.value.map((job) => [job.jobId, job]));
@@ -148,6 +155,8 @@ async function resetAll(context: Context, jobs: Jobs, reset: Reset): Promise<Res
   );
 }
 
+const metTwice = (jobs: readonly SeenJob[]): boolean => new Set(jobs.map(({ jobId }) => jobId)).size < jobs.length;
+
 /** Sent once: after a lost reply nobody could tell what the first try returned to the queue. */
 async function resetAtOnce(
   session: Session,
@@ -160,7 +169,7 @@ async function resetAtOnce(
 
 async function resetLocked(
   session: Session,
-  { statements, readSeen }: Jobs,
+  { statements, readSeen, keyed }: Jobs,
   reset: Reset,
 ): Promise<Result<readonly SeenJob[], StoreFailure>> {
   const locked = await execute(session, statements.lock(reset), 'once');
@@ -168,6 +177,7 @@ async function resetLocked(
   const jobs = locked.value.rows.map(readSeen);
   if (jobs.length === 0) return ok(jobs);
   const jobIds = jobs.map(({ jobId }) => jobId);
-  const written = await execute(session, statements.resetLocked({ ...reset, jobIds }), 'once');
+  const write = (inside: Session) => execute(inside, statements.resetLocked({ ...reset, jobIds }), 'once');
+  const written = await eachOnce(session, keyed(), write, metMore(jobIds.length));
   return written.map(() => jobs);
 }

@@ -7,6 +7,7 @@ import type { SeenJob } from '../core/job.js';
 import { boolean, limit, optional, type RulesOf, requestOf } from '../core/request.js';
 import type { ShapeWithJobs } from '../shape.js';
 import { answered } from '../sql/answered.js';
+import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { type ImpossibleQueued, toFound } from './found-job.js';
 import { factsOf, type Jobs, jobsOf } from './jobs-of.js';
@@ -73,10 +74,19 @@ export function sanitizeImpossibleQueued<S extends ShapeWithJobs>(
 }
 
 /** The verb without its types. */
-export async function sanitizeQueued(
+export function sanitizeQueued(
   context: Context,
   jobs: Jobs,
-  { dryRun = false, batchSize = 500 }: SanitizeOptions = {},
+  options: SanitizeOptions = {},
+): Promise<Result<SanitizeReport, StoreFailure>> {
+  const work = () => sanitizeAll(context, jobs, options);
+  return options.dryRun ? work() : suited(context, ['jobs'], work);
+}
+
+async function sanitizeAll(
+  context: Context,
+  jobs: Jobs,
+  { dryRun = false, batchSize = 500 }: SanitizeOptions,
 ): Promise<Result<SanitizeReport, StoreFailure>> {
   let found = 0;
   const sanitized: ImpossibleQueued[] = [];

@@ -8,6 +8,8 @@ import type { ShapeWithJobs } from '../shape.js';
 import { answered } from '../sql/answered.js';
 import { changed, execute } from '../sql/execute.js';
 import type { Stamp } from '../sql/job-claims.js';
+import { executeOnce } from '../sql/one-row.js';
+import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import type { ClaimedJob } from './claim-next-job.js';
 import { type Jobs, jobsOf, pid } from './jobs-of.js';
@@ -59,16 +61,20 @@ export function stampRunOwnership<S extends ShapeWithJobs>(
   const { job, runId, pid } = check(request, context.settings);
   const { identity, processes } = context.ports;
   const { start: pidStart } = processes.sight(pid);
-  return answered(context.session, stamp(context, jobs, { ...job, runId, pid, host: identity.host, pidStart }));
+  const stamped = { ...job, runId, pid, host: identity.host, pidStart };
+  return answered(
+    context.session,
+    suited(context, ['jobs'], () => stamp(context, jobs, stamped)),
+  );
 }
 
 async function stamp(
   context: Context,
-  { statements }: Jobs,
+  { statements, keyed }: Jobs,
   stamped: Stamp,
 ): Promise<Result<StampOutcome, StoreFailure>> {
   const { session } = context;
-  const written = await execute(session, statements.stamp(stamped));
+  const written = await executeOnce(session, keyed(), statements.stamp(stamped));
   if (written.isErr()) return err(written.error);
   if (changed(session, written.value)) return ok('stamped');
   if (!written.value.repeated) return ok('superseded');

@@ -14,6 +14,7 @@ import type { Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
 import { type Answer, execute, type Row } from '../sql/execute.js';
 import { demandInteger, readRows, readText } from '../sql/rows.js';
+import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import {
   enterClaim,
@@ -30,6 +31,13 @@ import { release } from './release-lease.js';
 
 /** How often a task that changes hands under our eyes is tried for. */
 const MOST_TRIES = 4;
+/** After a restore the tokens that come next may be those of rows that are there: each try takes the one after it. */
+const MOST_TRIES_BEHIND = 64;
+
+/** How often an acquisition is tried before it gives up. */
+export function mostTries({ survey }: Context): number {
+  return survey.columns.tokensBehind ? MOST_TRIES_BEHIND : MOST_TRIES;
+}
 
 /**
  * Takes the durable lease on a task's transition: one INSERT when the task is free.
@@ -72,7 +80,8 @@ export async function acquire(
   if (regime === 'draining') return err(notGranting('draining'));
 
   const pending = enterClaim(context, request);
-  const acquired = await answered(context.session, insertOrReclaim(context, pending));
+  const asked = suited(context, ['lease'], () => insertOrReclaim(context, pending));
+  const acquired = await answered(context.session, asked);
   if (acquired.isOk()) {
     const tooLate = refusalOf(context, request);
     if (tooLate === undefined) return acquired;
@@ -98,7 +107,7 @@ async function insertOrReclaim(
 ): Promise<Result<Lease, LeaseBusy | NotGranting | StoreFailure>> {
   const { request, claim } = pending;
   const parameters = insertParameters(context, pending);
-  for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
+  for (let tries = 1; tries <= mostTries(context); tries += 1) {
     const refusal = refusalOf(context, request);
     if (refusal !== undefined) return err(refusal);
     const anchor = anchorNow(context.ports.clock);

@@ -10,8 +10,9 @@ import type { Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
 import { execute } from '../sql/execute.js';
 import { insertRecords } from '../sql/lease-records.js';
+import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
-import { mayHaveInserted, readGranted, refusalOf } from './acquire-lease.js';
+import { mayHaveInserted, mostTries, readGranted, refusalOf } from './acquire-lease.js';
 import { enterClaim, grant, grantUnguarded, insertParameters, leaveClaim, type Pending } from './grant.js';
 import type { LeaseOf } from './lease-of.js';
 import { type CheckedRequest, checkLeaseRequest, type LeaseRequest } from './lease-request.js';
@@ -28,7 +29,6 @@ export interface AcquiredLeases<S extends Shape> {
 
 /** Requests in one statement. */
 const CHUNK = 500;
-const MOST_TRIES = 4;
 
 /**
  * Takes the leases on many tasks in few statements, each task on its own: some may be busy.
@@ -113,7 +113,8 @@ async function acquireChunk(
   outcomes: Map<IdValue, Outcome>,
 ): Promise<StoreFailure | undefined> {
   const pendings: Pendings = new Map(requests.map((request) => [request.taskId, enterClaim(context, request)]));
-  const settled = await answered(context.session, insertAndSettle(context, pendings, outcomes));
+  const insertAll = () => insertAndSettle(context, pendings, outcomes);
+  const settled = await answered(context.session, suited(context, ['lease'], insertAll));
   for (const { request, claim } of pendings.values()) {
     if (!outcomes.get(request.taskId)?.isOk()) leaveClaim(context, claim);
   }
@@ -125,7 +126,7 @@ async function insertAndSettle(
   pendings: Pendings,
   outcomes: Map<IdValue, Outcome>,
 ): Promise<Result<void, StoreFailure>> {
-  for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
+  for (let tries = 1; tries <= mostTries(context); tries += 1) {
     const open = [...pendings.values()].filter(({ request }) => !outcomes.has(request.taskId));
     if (open.length === 0) break;
     const { broken, mayHaveLeft } = await insert(context, open, outcomes);

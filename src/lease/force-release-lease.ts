@@ -11,6 +11,7 @@ import { readJudged } from '../evidence/read-holder.js';
 import type { Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
 import { changed, execute } from '../sql/execute.js';
+import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 
 /** An operator's order to take a lease from its owner. */
@@ -43,7 +44,11 @@ export function forceReleaseLease<S extends Shape>(
   request: ForceReleaseRequest<NoInfer<S>>,
 ): ResultAsync<Holder, TokenMismatch | AlreadyFree | StoreFailure> {
   const context = contextOf(ownership);
-  return answered(context.session, forceRelease(context, check(request, context.settings)));
+  const order = check(request, context.settings);
+  return answered(
+    context.session,
+    suited(context, ['lease'], () => forceRelease(context, order)),
+  );
 }
 
 /** A row that is there at every look and that no DELETE takes away. */

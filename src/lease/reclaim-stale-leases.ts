@@ -11,6 +11,7 @@ import { type JudgedRows, pagesOfJudged, readJudgedOf } from '../evidence/read-h
 import { reclaim } from '../evidence/reclaim.js';
 import type { Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
+import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 
 /** A dead owner's lease that this call deleted. */
@@ -81,9 +82,17 @@ interface Reclaiming {
 /** The verb without its types. */
 export async function reclaimStale(
   context: Context,
-  { limit, taskIds, dryRun = false }: Reclaiming,
+  reclaiming: Reclaiming,
 ): Promise<Result<ReclaimReport, StoreFailure>> {
   if (context.mode() !== 'on') return ok(EMPTY);
+  const work = () => reclaimDead(context, reclaiming);
+  return reclaiming.dryRun ? work() : suited(context, ['lease'], work);
+}
+
+async function reclaimDead(
+  context: Context,
+  { limit, taskIds, dryRun = false }: Reclaiming,
+): Promise<Result<ReclaimReport, StoreFailure>> {
   const reclaimed: Reclaimed[] = [];
   const kept: Holder[] = [];
   const skipped: Holder[] = [];

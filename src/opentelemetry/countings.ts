@@ -1,5 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
-import type { EventType, OwnershipEvent, VerdictReason } from '../index.js';
+import type { EventType, OwnershipEvent } from '../index.js';
+import { knownReason } from './known-reason.js';
 
 /** An event of one type. */
 type Told<T extends EventType> = Extract<OwnershipEvent, { readonly type: T }>;
@@ -11,23 +12,6 @@ export interface Counting<T extends EventType> {
   readonly description: string;
   readonly attributes?: (event: Told<T>) => Attributes;
 }
-
-/** The reasons that the library knows; a judge of the caller's may give any other. */
-const REASONS: Readonly<Record<VerdictReason, true>> = {
-  'over-budget': true,
-  expired: true,
-  'clock-set-back': true,
-  'claim-registered': true,
-  orphaned: true,
-  'process-gone': true,
-  'pid-reused': true,
-  'process-alive': true,
-  'another-boot': true,
-  unexpired: true,
-  unreadable: true,
-};
-
-const knownReason = (reason: string): string => (Object.hasOwn(REASONS, reason) ? reason : '_OTHER');
 
 /** The attributes that have a value. */
 function given(attributes: Readonly<Record<string, string | boolean | null>>): Attributes {
@@ -181,6 +165,15 @@ export const COUNTINGS: { readonly [T in EventType]: Counting<T> } = {
     name: 'transition_ownership.recovery.runs',
     unit: '{run}',
     description: 'Recoveries at start-up that ended.',
+  },
+  'survey.found': {
+    name: 'transition_ownership.survey.findings',
+    unit: '{finding}',
+    description: 'Findings about the session and the tables, each once.',
+    attributes: ({ code, level }) => ({
+      'transition_ownership.finding.code': code,
+      'transition_ownership.finding.level': level,
+    }),
   },
   'store.failed': {
     name: 'transition_ownership.store.failures',

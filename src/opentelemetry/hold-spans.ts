@@ -83,6 +83,7 @@ export class HoldSpans {
       case 'queue.impossible-found':
       case 'queue.sanitized':
       case 'recovery.finished':
+      case 'survey.found':
       case 'store.failed':
         return true;
     }

@@ -1,7 +1,7 @@
 import type { ProcessIdentity } from '../core/process.js';
 import type { ClaimRegistry } from './claim-registry.js';
 import type { Clock } from './clock.js';
-
+import type { Files } from './files.js';
 import type { ProcessTable } from './process-table.js';
 import type { Randomness } from './randomness.js';
 
@@ -13,6 +13,8 @@ export interface Ports {
   readonly identity: ProcessIdentity;
   /** Looks up pids. Default: signal 0 and, on Linux, `/proc`. */
   readonly processes: ProcessTable;
+  /** Tells a database file from another in its place. Default: device and inode. */
+  readonly files: Files;
   /** The claims of this process. Default: one per process, shared by all copies of the package. */
   readonly registry: ClaimRegistry;
   /** Chance. Default: the operating system's. */

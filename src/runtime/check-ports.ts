@@ -4,6 +4,7 @@ import { optional, type Rule, type RulesOf } from '../core/request.js';
 import { shown } from '../core/shown.js';
 import type { ClaimRegistry } from '../port/claim-registry.js';
 import type { Clock } from '../port/clock.js';
+import type { Files } from '../port/files.js';
 import type { Ports } from '../port/ports.js';
 import type { ProcessTable } from '../port/process-table.js';
 import type { Randomness } from '../port/randomness.js';
@@ -40,6 +41,7 @@ export const portRules = {
   clock: optional(port<Clock>('monotonicMs', 'wallMs', 'sleep', 'schedule')),
   identity: optional(identity),
   processes: optional(port<ProcessTable>('sight')),
+  files: optional(port<Files>('identity')),
   registry: optional(port<ClaimRegistry>('get', 'set', 'delete')),
   randomness: optional(port<Randomness>('claim', 'fraction')),
 } satisfies RulesOf<Partial<Ports>>;

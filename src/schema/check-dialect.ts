@@ -1,16 +1,13 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
-import { type Finding, finding } from '../core/finding.js';
+import type { Finding } from '../core/finding.js';
 import type { IdValue } from '../core/id.js';
 import { boolean, optional, type RulesOf, requestOf } from '../core/request.js';
-import type { SettingsNeeds } from '../dialect/dialect.js';
-import { fileSystemOf } from '../runtime/file-system.js';
 import type { Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
 import { execute } from '../sql/execute.js';
 import { probeStatements } from '../sql/probe-statements.js';
-import { readText } from '../sql/rows.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import {
   insertScratch,
@@ -72,7 +69,9 @@ export function checkDialect<S extends Shape>(
 const SEVERITIES: readonly Finding['severity'][] = ['error', 'warning', 'advice'];
 
 async function check(context: Context, settingsOnly: boolean): Promise<Result<DialectReport, StoreFailure>> {
-  const seen = await checkSettings(context);
+  const looked = await context.survey.take(context.session);
+  if (looked.isErr()) return err(looked.error);
+  const seen = looked.value;
   if (settingsOnly || seen.some(({ code }) => code === 'read-only')) return ok(report(seen));
   const { session, dialect, settings, leases } = context;
   const probe: Probe = {
@@ -87,10 +86,12 @@ async function check(context: Context, settingsOnly: boolean): Promise<Result<Di
   return ok(report([...probed.value, ...seen]));
 }
 
-/** One finding of each code, errors first. */
+/** Each finding once, errors first. */
 function report(all: readonly Finding[]): DialectReport {
-  const byCode = new Map(all.map((found) => [found.code, found]));
-  const findings = [...byCode.values()].sort((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity));
+  const byMessage = new Map(all.map((found) => [found.message, found]));
+  const findings = [...byMessage.values()].sort(
+    (a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity),
+  );
   return Object.freeze({
     ok: findings.every(({ severity }) => severity === 'advice'),
     findings: Object.freeze(findings),
@@ -118,30 +119,3 @@ async function runProbes(probe: Probe): Promise<Result<readonly Finding[], Store
   }
   return ok(findings);
 }
-
-async function checkSettings({ session, dialect, settings }: Context): Promise<readonly Finding[]> {
-  const { leaseTable: lease, tasks, idColumn, updatedAtColumn } = settings;
-  const { taskIdType, timeFormat, timing } = settings;
-  const id = tasks.spelled(idColumn);
-  const updatedAt = updatedAtColumn && tasks.spelled(updatedAtColumn);
-  const needs: SettingsNeeds = {
-    lease,
-    tasks: { ...tasks.named, id, updatedAt },
-    taskIdType,
-    timeFormat,
-    ttlMs: timing.ttlMs,
-  };
-  const read = await execute(session, dialect.settings.read(needs).compile(session.database));
-  if (read.isErr()) return [UNREADABLE];
-  const row: Record<string, string | undefined> = {};
-  for (const [name, value] of Object.entries(read.value.rows[0] ?? {})) row[name] = readText(value) ?? undefined;
-  const { file } = row;
-  if (file) row['file_system'] = fileSystemOf(file) ?? undefined;
-  return dialect.settings.judge(row, needs);
-}
-
-const UNREADABLE = finding(
-  'settings-unreadable',
-  'advice',
-  'The settings of the session cannot be read here: see for yourself that its commits are durable.',
-);

@@ -56,7 +56,18 @@ export function ensureSchema<S extends Shape>(
   if (context.session.inTransaction) {
     throw new TypeError('ensureSchema needs the ownership itself, not one made by using(trx)');
   }
-  return answered(context.session, ensureTables(context));
+  return answered(context.session, ensureAndLook(context));
+}
+
+/** Looks at what is there now; what stands against the library's own tables is a failure. */
+async function ensureAndLook(context: Context): Promise<Result<SchemaChange, StoreFailure>> {
+  const ensured = await ensureTables(context);
+  if (ensured.isErr() || context.settings.survey === 'off' || context.mode() === 'off') return ensured;
+  const looked = await context.survey.take(context.session);
+  if (looked.isErr()) return err(looked.error);
+  context.survey.report(looked.value);
+  const against = context.survey.against(['lease', 'effects']);
+  return against === undefined ? ensured : err(against);
 }
 
 async function ensureTables({ session, settings, dialect }: Context): Promise<Result<SchemaChange, StoreFailure>> {

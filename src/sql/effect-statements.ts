@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { IdType, IdValue } from '../core/id.js';
 import type { Dialect, Fragment, FreeInsert } from '../dialect/dialect.js';
-import { type Database, type Slots, statement } from './statement.js';
+import { andCommitting, committing, type Database, type Slots, statement } from './statement.js';
 
 /** Which effect of which task. */
 export interface EffectKey {
@@ -48,6 +48,7 @@ const INSERTED = sql`${task}, ${effect}, ${key}, ${claim}, fencing_token, owner,
 export function effectStatements(database: Database, dialect: Dialect, names: EffectNames) {
   const { effects, lease, taskIdType } = names;
   const now = dialect.nowMs;
+  const commits = andCommitting(dialect);
   const record = sql`${dialect.readId(taskIdType, task)} as task_id, ${effect}, ${key}, ${claim}, fencing_token, owner,
     ${state}, result, started_ms, applied_ms`;
   const returned = dialect.returning ? sql`returning ${record}` : sql``;
@@ -57,7 +58,10 @@ export function effectStatements(database: Database, dialect: Dialect, names: Ef
       { column: task, value: p.taskId },
       { column: key, value: p.key },
     ] as const;
-    return sql`${dialect.insertFree({ table: effects, columns: INSERTED, key: unique, ...rows })} ${returned}`;
+    const conditions = [rows.condition, committing(dialect)].filter((condition) => condition !== undefined);
+    const condition = conditions.length === 0 ? {} : { condition: sql<boolean>`${sql.join(conditions, sql` and `)}` };
+    const insert = { table: effects, columns: INSERTED, key: unique, rows: rows.rows, ...condition };
+    return sql`${dialect.insertFree(insert)} ${returned}`;
   };
   const one = sql`(select 1 as one) as given`;
   const isEffect = (p: Slots<EffectKey>): Fragment =>
@@ -85,19 +89,19 @@ export function effectStatements(database: Database, dialect: Dialect, names: Ef
     takeOver: statement<StartEffect & { seen: string }>(
       database,
       (p) => sql`update ${effects} set ${claim} = ${p.claim}, fencing_token = ${p.fencingToken}, owner = ${p.actor},
-        started_ms = ${now} where ${isEffect(p)} and ${claim} = ${p.seen} and ${state} = 'started' and ${fence(p)} ${returned}`,
+        started_ms = ${now} where ${isEffect(p)} and ${claim} = ${p.seen} and ${state} = 'started' and ${fence(p)}${commits} ${returned}`,
     ),
     /** Writes the result of a start of one's own, also over a bare word of somebody else's that it was applied. */
     finish: statement<SeenEffect & { result: string }>(
       database,
       (p) => sql`update ${effects} set ${state} = 'applied', result = ${p.result}, applied_ms = ${now}
-        where ${isSeen(p)} ${returned}`,
+        where ${isSeen(p)}${commits} ${returned}`,
     ),
     /** Marks exactly the start that was seen as applied. */
     mark: statement<SeenEffect & { result: string }>(
       database,
       (p) => sql`update ${effects} set ${state} = 'applied', result = ${p.result}, applied_ms = ${now}
-        where ${isSeen(p)} and ${state} = 'started' ${returned}`,
+        where ${isSeen(p)} and ${state} = 'started'${commits} ${returned}`,
     ),
     /** Writes down an effect that is known to be applied, unless anything is written of it already. */
     insertApplied: statement<EffectClaim & { result: string }>(database, (p) =>
@@ -109,12 +113,13 @@ export function effectStatements(database: Database, dialect: Dialect, names: Ef
     /** Strikes exactly the start that was seen: it certainly did nothing. */
     strike: statement<SeenEffect>(
       database,
-      (p) => sql`delete from ${effects} where ${isSeen(p)} and ${state} = 'started' ${returned}`,
+      (p) => sql`delete from ${effects} where ${isSeen(p)} and ${state} = 'started'${commits} ${returned}`,
     ),
     /** Reads all effects of one task. */
     readOfTask: statement<{ taskId: IdValue }>(
       database,
-      (p) => sql`select ${record} from ${effects} where ${task} = ${p.taskId} order by ${effect}, ${key}`,
+      (p) =>
+        sql`select ${record} from ${effects} where ${task} = ${p.taskId} order by ${effect}, ${key} ${dialect.allRows}`,
     ),
     /** Reads the effects that were started and whose end is not known. */
     readUnfinished: statement<{ limit: number }>(

@@ -1,24 +1,14 @@
-import type { CompiledQuery, ControlledTransaction, QueryResult } from 'kysely';
+import type { CompiledQuery, ControlledTransaction } from 'kysely';
 import { err, ok, type Result } from 'neverthrow';
 import { storeFailure } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { Classified } from '../dialect/dialect.js';
 import { Observer } from '../runtime/observer.js';
 import { answered } from './answered.js';
+import { type Answer, type LateQuery, send } from './send.js';
 import type { Session } from './session.js';
-import type { Database } from './statement.js';
 
-/** One row as the driver gave it. */
-export type Row = Readonly<Record<string, unknown>>;
-
-/** What a statement answered. */
-export interface Answer {
-  readonly rows: readonly Row[];
-  /** Rows changed as the driver counts them; `undefined` where it does not. */
-  readonly count: bigint | undefined;
-  /** True if an earlier try of the same statement may have been applied already. */
-  readonly repeated: boolean;
-}
+export type { Answer, LateQuery, Row } from './send.js';
 
 /** May a statement be sent again although an earlier try may have been applied? */
 export type Repeat = 'repeatable' | 'once';
@@ -29,9 +19,6 @@ const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 250;
 /** No try begins later than this after the first, in ms: on a server one may wait for a lock for a minute. */
 const LAST_TRY_AFTER_MS = 10_000;
-
-/** A statement that is made when there is a connection to send it over; `undefined` if it is no longer wanted. */
-export type LateQuery = () => CompiledQuery | undefined;
 
 /**
  * The one way to the database: sends a statement, classifies what goes wrong, and retries what may be retried.
@@ -63,30 +50,6 @@ export async function execute(
     }
     await pause(session, tries);
   }
-}
-
-const NOT_SENT: Answer = Object.freeze({ rows: Object.freeze([]), count: 0n, repeated: false });
-
-async function send(
-  { database, dialect }: Session,
-  query: CompiledQuery | LateQuery,
-): Promise<Result<Answer, StoreFailure>> {
-  try {
-    const answer = await (typeof query === 'function' ? sendLate(database, query) : database.executeQuery(query));
-    if (answer === undefined) return ok(NOT_SENT);
-    const { rows, numAffectedRows } = answer;
-    return ok({ rows: rows as readonly Row[], count: numAffectedRows, repeated: false });
-  } catch (cause) {
-    return err(storeFailure({ ...dialect.classify(cause), cause }));
-  }
-}
-
-/** Only who has the connection can still take its statement back. */
-function sendLate(database: Database, query: LateQuery): Promise<QueryResult<unknown> | undefined> {
-  return database.connection().execute(async (connection) => {
-    const wanted = query();
-    return wanted && connection.executeQuery(wanted);
-  });
 }
 
 /** Whether one more try is within the bounds, counted from now. */

@@ -4,7 +4,7 @@ import type { Dialect, Fragment } from '../dialect/dialect.js';
 import { type Columns, type OrderTerm, ordered, type Part } from './callers-parts.js';
 import type { JobColumns, JobNames } from './job-columns.js';
 import { type JobWriting, place } from './job-writing.js';
-import { type Database, type Slots, statement } from './statement.js';
+import { andCommitting, type Database, type Slots, statement } from './statement.js';
 
 /** Which job a claim takes, and what it sets. */
 export interface Claim {
@@ -39,7 +39,7 @@ export function jobClaims(
       where ${sql.join([inStatus(queued), columns.isDue, ...where.fragments(p)], sql` and `)}
       order by ${ordered(orderBy, names.id, column)} limit 1 ${dialect.lockFreeRows}`;
   const claiming = (p: Slots<Columns>, { set }: Claim): Fragment =>
-    update(p, set, running, { ...cleared, [names.startedAt]: now });
+    update(p, set, running, { ...cleared, [names.startedAt]: now('startedAt') });
 
   return {
     /** Claims the next job, in one statement; only where UPDATE answers with rows. */
@@ -69,7 +69,7 @@ export function jobClaims(
       ] as const;
       const written = stamped.flatMap(([name, value]) => (name === undefined ? [] : [sql`${column(name)} = ${value}`]));
       return sql`update ${table} set ${sql.join(written)} where ${isJob(p.jobId)} and ${inStatus(running)}
-        and ${columns.runId} is null and ${columns.pid} is null and ${hasStarted(p.started)} ${returning(key)}`;
+        and ${columns.runId} is null and ${columns.pid} is null and ${hasStarted(p.started)}${andCommitting(dialect)} ${returning(key)}`;
     }),
     /** Reads a job that has just this stamp. */
     readStamp: statement<Stamp>(

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { IdType } from '../core/id.js';
-import type { Dialect, Fragment, TimeFormat } from '../dialect/dialect.js';
+import type { Dialect, Fragment } from '../dialect/dialect.js';
 import type { CallersTable } from './callers-table.js';
+import type { StoredTimes } from './columns-found.js';
 
 /** The caller's jobs table, by the names of the option `jobs`. */
 export interface JobNames {
@@ -31,7 +32,7 @@ export interface JobTypes {
   readonly idType: IdType;
   readonly taskIdType: IdType;
   readonly runIdType: IdType;
-  readonly timeFormat: TimeFormat;
+  readonly times: StoredTimes;
 }
 
 /** The columns that are null in a queued job. */
@@ -42,7 +43,7 @@ export function runColumns(names: JobNames): readonly string[] {
 }
 
 /** What statements on jobs are made of. */
-export function jobColumns(dialect: Dialect, names: JobNames, { idType, taskIdType, runIdType, timeFormat }: JobTypes) {
+export function jobColumns(dialect: Dialect, names: JobNames, { idType, taskIdType, runIdType, times }: JobTypes) {
   const column = (name: string): Fragment => names.table.column(name);
   const id = column(names.id);
   const status = column(names.status);
@@ -50,7 +51,7 @@ export function jobColumns(dialect: Dialect, names: JobNames, { idType, taskIdTy
   const pid = column(names.pid);
   const startedAt = column(names.startedAt);
   const availableAt = names.availableAt === undefined ? undefined : column(names.availableAt);
-  const started = dialect.instantText(timeFormat, startedAt);
+  const started = dialect.instantText(times.startedAt, startedAt);
   const optional = (name: string | undefined): Fragment =>
     name === undefined ? sql`null` : dialect.readId('text', column(name));
   /** A name that no column of the caller's has. */
@@ -81,10 +82,11 @@ export function jobColumns(dialect: Dialect, names: JobNames, { idType, taskIdTy
     whole: sql`*, ${seen}, ${sql.join([
       as(optional(names.host), 'host'),
       as(optional(names.pidStart), 'pid-start'),
-      as(dialect.epochMs(timeFormat, startedAt), 'started-ms'),
+      as(dialect.epochMs(times.startedAt, startedAt), 'started-ms'),
       as(dialect.nowMs, 'now-ms'),
     ])}`,
-    now: dialect.instant(timeFormat, dialect.nowMs),
+    /** Now, as the start or the end of a run. */
+    now: (column: 'startedAt' | 'finishedAt'): Fragment => dialect.instant(times[column], dialect.nowMs),
     isJob: (jobId: Fragment): Fragment<boolean> => dialect.sameId(idType, id, jobId),
     inStatus: (spelling: string): Fragment<boolean> => dialect.sameId('text', status, sql.lit(spelling)),
     setStatus: (spelling: string): Fragment => sql`${status} = ${sql.lit(spelling)}`,
@@ -95,7 +97,7 @@ export function jobColumns(dialect: Dialect, names: JobNames, { idType, taskIdTy
     isDue:
       availableAt === undefined
         ? sql`1 = 1`
-        : sql`(${availableAt} is null or ${dialect.epochMs(timeFormat, availableAt)} <= ${dialect.nowMs})`,
+        : sql`(${availableAt} is null or ${dialect.epochMs(times.availableAt, availableAt)} <= ${dialect.nowMs})`,
     isImpossible: sql`(${runId} is not null or ${pid} is not null or ${startedAt} is not null)`,
   };
 }

@@ -45,7 +45,7 @@ export function jobReturns(
     return sql.join([named(p, jobIds), inStatus(from), ...run], sql` and `);
   };
   const inOrder = (p: Slots<Columns>, reset: Reset, answered: Fragment): Fragment =>
-    sql`select ${answered} from ${table} where ${meant(p, reset)} order by ${id} ${dialect.lockRows}`;
+    sql`select ${answered} from ${table} where ${meant(p, reset)} order by ${id} ${dialect.allRows} ${dialect.lockRows}`;
   const reset = (
     kind: string,
     given: Reset,
@@ -108,7 +108,7 @@ export function jobReturns(
         given,
         [],
         (p) => sql`select ${seen} from ${table} where ${among(p, given)} and ${inStatus(given.from)}
-          order by ${id} ${dialect.lockFreeRows}`,
+          order by ${id} ${dialect.allRows} ${dialect.lockFreeRows}`,
       ),
     /** Returns jobs to the queue that this transaction has locked. */
     resetLocked: (given: Reset): CompiledQuery =>

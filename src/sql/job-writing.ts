@@ -47,7 +47,7 @@ export function jobWriting(database: Database, dialect: Dialect, names: JobNames
     /** The run ownership, cleared. */
     cleared: Object.fromEntries(runColumns(names).map((name) => [name, sql`null`])),
     /** The end of a run, now. */
-    ended: names.finishedAt === undefined ? {} : { [names.finishedAt]: now },
+    ended: names.finishedAt === undefined ? {} : { [names.finishedAt]: now('finishedAt') },
   };
 }
 

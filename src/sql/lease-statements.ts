@@ -3,7 +3,7 @@ import type { IdType, IdValue } from '../core/id.js';
 import type { ProcessIdentity } from '../core/process.js';
 import type { Dialect, Fragment, FreeInsert } from '../dialect/dialect.js';
 import type { InsertLease } from './lease-records.js';
-import { type Database, type Statement, statement } from './statement.js';
+import { andCommitting, committing, type Database, type Statement, statement } from './statement.js';
 
 /** Acquisitions, each by its token and by its claim: two lists for the dialect's {@link Dialect.among}. */
 export interface Claims {
@@ -62,6 +62,7 @@ export function nobodyHolds(lease: Fragment, taskId: Fragment): Fragment<boolean
 export function leaseStatements(database: Database, dialect: Dialect, names: LeaseNames) {
   const { lease, taskIdType, runIdType } = names;
   const now = dialect.nowMs;
+  const [condition, commits] = [committing(dialect), andCommitting(dialect)];
   const returning = (columns: Fragment): Fragment => (dialect.returning ? sql`returning ${columns}` : sql``);
   const renewed = dialect.least(sql<number>`${now} + ttl_ms`, sql<number>`deadline_ms`);
   const holder = sql`fencing_token, ${claim}, ${dialect.readId(taskIdType, task)} as task_id, owner, owner_pid,
@@ -70,7 +71,8 @@ export function leaseStatements(database: Database, dialect: Dialect, names: Lea
   const granted = sql`fencing_token, ${claim}, acquired_ms, expires_ms, deadline_ms`;
   const insertFree = (rows: Pick<FreeInsert, 'rows' | 'order'>, taskId: Fragment): Fragment => {
     const key = [{ column: task, value: taskId }] as const;
-    return sql`${dialect.insertFree({ table: lease, columns: INSERTED, key, ...rows })} ${returning(granted)}`;
+    const insert = { table: lease, columns: INSERTED, key, ...rows, ...(condition && { condition }) };
+    return sql`${dialect.insertFree(insert)} ${returning(granted)}`;
   };
   // The clock is read once for a row: on PostgreSQL it goes on while a statement runs.
   const clock = sql`(select ${now} as now_ms) as clock`;
@@ -81,7 +83,7 @@ export function leaseStatements(database: Database, dialect: Dialect, names: Lea
   const holdersOf = (lock: Fragment): Statement<{ list: unknown }> =>
     statement(database, (p) => {
       const listed = dialect.among(task, taskIdType, p.list);
-      return sql`select ${holder} from ${lease} where ${listed} order by fencing_token ${lock}`;
+      return sql`select ${holder} from ${lease} where ${listed} order by fencing_token ${dialect.allRows} ${lock}`;
     });
   return {
     /** Takes a free task; passes over a held one in silence. */
@@ -137,7 +139,7 @@ export function leaseStatements(database: Database, dialect: Dialect, names: Lea
           assignments: sql`expires_ms = ${renewed}`,
           key: id('fencing_token'),
           keys: p.tokens,
-          condition: dialect.among(claim, 'text', p.claims),
+          condition: sql<boolean>`${dialect.among(claim, 'text', p.claims)}${commits}`,
         })} ${returning(sql`${claim}, expires_ms, ${now} as now_ms`)}`,
     ),
     /**
@@ -153,14 +155,14 @@ export function leaseStatements(database: Database, dialect: Dialect, names: Lea
           key: id('fencing_token'),
           keys: p.tokens,
           condition: sql<boolean>`${dialect.among(claim, 'text', p.claims)} and expires_ms = ${p.expiry}
-            and expires_ms > ${now} + 2 * ttl_ms`,
+            and expires_ms > ${now} + 2 * ttl_ms${commits}`,
         })}`,
     ),
     /** Reads the rows of the tokens of a list; how a renewal is answered where UPDATE gives no rows. */
     readTokens: statement<Pick<Claims, 'tokens'>>(
       database,
       (p) => sql`select ${claim}, expires_ms, deadline_ms, ${now} as now_ms from ${lease}
-        where ${dialect.among(id('fencing_token'), 'integer', p.tokens)}`,
+        where ${dialect.among(id('fencing_token'), 'integer', p.tokens)} ${dialect.allRows}`,
     ),
     /** Writes no row: a write of whatever kind fails in a transaction that sees an old state. */
     touch: statement<object>(database, () => sql`update ${lease} set owner = owner where fencing_token = 0`),
@@ -174,18 +176,21 @@ export function leaseStatements(database: Database, dialect: Dialect, names: Lea
     release: statement<{ taskId: IdValue; claim: string }>(
       database,
       (p) =>
-        sql`delete from ${lease} where ${task} = ${p.taskId} and ${claim} = ${p.claim} ${returning(sql`fencing_token`)}`,
+        sql`delete from ${lease} where ${task} = ${p.taskId} and ${claim} = ${p.claim}${commits}
+          ${returning(sql`fencing_token`)}`,
     ),
     /** Gives the claims of a list back: found by the primary key, told by what identifies an acquisition. */
     releaseMany: statement<Claims>(
       database,
       (p) => sql`delete from ${lease} where ${dialect.among(id('fencing_token'), 'integer', p.tokens)}
-        and ${dialect.among(claim, 'text', p.claims)} ${returning(claim)}`,
+        and ${dialect.among(claim, 'text', p.claims)}${commits} ${returning(claim)}`,
     ),
     /** Deletes exactly the acquisition that was judged: a renewal that landed in between wins. */
     reclaim: statement<{ taskId: IdValue; claim: string; expiry: unknown }>(
       database,
-      (p) => sql`delete from ${lease} where ${task} = ${p.taskId} and ${claim} = ${p.claim} and expires_ms = ${p.expiry}
+      (
+        p,
+      ) => sql`delete from ${lease} where ${task} = ${p.taskId} and ${claim} = ${p.claim} and expires_ms = ${p.expiry}${commits}
         ${returning(sql`fencing_token`)}`,
     ),
   };

@@ -13,6 +13,8 @@ export interface Session {
   readonly dialect: Dialect;
   /** The queue in front of a database with one connection; none in a transaction, which has the connection. */
   readonly turnstile: Turnstile | undefined;
+  /** Statements that sessions refused at first, and how they took them. */
+  readonly insisting: Map<string, string>;
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly observer: Observer;

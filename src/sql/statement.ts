@@ -1,4 +1,5 @@
 import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Dialect } from '../dialect/dialect.js';
 
 /** A handle to the caller's database, without plugins and without its types. */
 export type Database = Kysely<object>;
@@ -9,6 +10,17 @@ class Slot {
   constructor(name: string) {
     this.name = name;
   }
+}
+
+/** The condition that what is written is committed; `undefined` where every session commits. */
+export function committing(dialect: Pick<Dialect, 'committing'>): RawBuilder<boolean> | undefined {
+  return dialect.committing === undefined ? undefined : sql.raw<boolean>(dialect.committing);
+}
+
+/** The same at the end of a WHERE. */
+export function andCommitting(dialect: Pick<Dialect, 'committing'>): RawBuilder<unknown> {
+  const condition = committing(dialect);
+  return condition === undefined ? sql`` : sql` and ${condition}`;
 }
 
 /** The parameters of a statement as fragments, by name. */

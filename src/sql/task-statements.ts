@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import type { IdType, IdValue } from '../core/id.js';
-import type { Dialect, Fragment, TimeFormat } from '../dialect/dialect.js';
+import type { Dialect, Fragment } from '../dialect/dialect.js';
 import type { CallersTable } from './callers-table.js';
+import type { StoredTimes } from './columns-found.js';
 import { fence, nobodyHolds } from './lease-statements.js';
-import { type Database, type Slots, type Statement, statement } from './statement.js';
+import { andCommitting, type Database, type Slots, type Statement, statement } from './statement.js';
 
 /** What guards a stage write, besides the expected stage. */
 export type StageGuard =
@@ -32,7 +33,8 @@ export interface TaskNames {
   readonly updatedAt: string | undefined;
   readonly idType: IdType;
   readonly lease: Fragment;
-  readonly timeFormat: TimeFormat;
+  /** How the time columns are stored, as far as is known by now. */
+  readonly times: () => StoredTimes;
 }
 
 /** The values of extra columns, by column. */
@@ -68,7 +70,7 @@ export function taskStatements(database: Database, dialect: Dialect, names: Task
     const updatedAt =
       stamped === undefined || columns.some((column) => names.tasks.isSameColumn(column, stamped))
         ? []
-        : [sql`${names.tasks.column(stamped)} = ${dialect.instant(names.timeFormat, dialect.nowMs)}`];
+        : [sql`${names.tasks.column(stamped)} = ${dialect.instant(names.times().updatedAt, dialect.nowMs)}`];
     const extra = columns.map((column) => sql`${names.tasks.column(column)} = ${p[`${EXTRA}${column}`]}`);
     return sql.join([sql`${stage} = ${p.next}`, ...updatedAt, ...extra]);
   };
@@ -82,12 +84,13 @@ export function taskStatements(database: Database, dialect: Dialect, names: Task
 
   const prepared = (kind: StageGuard | 'released', set: ExtraColumns): Statement<WriteStage & ExtraColumns> => {
     const columns = Object.keys(set).sort();
-    const key = columns.length === 0 ? kind : JSON.stringify([kind, columns]);
+    const time = names.times().updatedAt;
+    const key = columns.length === 0 ? `${kind} ${time}` : JSON.stringify([kind, time, columns]);
     let found = compiled.get(key);
     if (found === undefined) {
       found = statement<WriteStage & ExtraColumns>(database, (p) => {
         const guard = kind === 'released' ? 'fenced' : kind;
-        const update = sql`update ${tasks} set ${assignments(p, columns)} where ${condition(p, guard)}`;
+        const update = sql`update ${tasks} set ${assignments(p, columns)} where ${condition(p, guard)}${kind === 'none' ? sql`` : andCommitting(dialect)}`;
         if (kind !== 'released')
           return dialect.returning && kind !== 'none' ? sql`${update} returning ${read}` : update;
         return sql`with written as (${update} returning ${read}), released as (delete from ${lease}

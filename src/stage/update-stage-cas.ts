@@ -6,7 +6,9 @@ import { releasedUnguarded } from '../evidence/released.js';
 import { secretOf } from '../runtime/lease-handle.js';
 import type { Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
+import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
+import { fitting } from './fitting.js';
 import type { StageChange, StageFailure } from './stage-change.js';
 import { type CheckedStageWrite, checkStageWrite, type StageRequest } from './stage-request.js';
 import { writeFenced } from './write-fenced.js';
@@ -55,8 +57,9 @@ export async function writeStage(
   }
   const secret = lease === undefined ? undefined : secretOf(lease, context.root);
   if (secret?.guarded) {
-    secret.holding.check();
-    return writeFenced(context, request, secret.holding);
+    const { holding } = secret;
+    holding.check();
+    return suited(context, ['tasks'], () => fitting(context, request, () => writeFenced(context, request, holding)));
   }
   // A lease outside the scope stays there: what its request told is told again.
   const asked = secret === undefined || request.context !== undefined ? request.context : secret.context;

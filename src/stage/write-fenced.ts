@@ -8,6 +8,7 @@ import { released, releasing } from '../evidence/released.js';
 import { rowMissing } from '../evidence/row-missing.js';
 import type { Holding } from '../runtime/holding.js';
 import { type Answer, changed, execute, transact } from '../sql/execute.js';
+import { executeOnce, tasksKeyed } from '../sql/one-row.js';
 import { readText } from '../sql/rows.js';
 import type { Session } from '../sql/session.js';
 import type { StageChange } from './stage-change.js';
@@ -72,12 +73,9 @@ function parametersOf({ taskId, expected, next }: CheckedStageWrite, { facts: { 
   return { taskId, expected, next, claim };
 }
 
-function send(
-  { session, tasks }: Context,
-  request: CheckedStageWrite,
-  holding: Holding,
-): Promise<Result<Answer, StoreFailure>> {
-  return execute(session, tasks.write('fenced', parametersOf(request, holding), request.set));
+function send(context: Context, request: CheckedStageWrite, holding: Holding): Promise<Result<Answer, StoreFailure>> {
+  const { session, tasks } = context;
+  return executeOnce(session, tasksKeyed(context), tasks.write('fenced', parametersOf(request, holding), request.set));
 }
 
 /** One commit for both: a fused statement, or a transaction whose first statement is the write. */
@@ -88,9 +86,10 @@ function sendWithRelease(
 ): Promise<Result<Answer, StoreFailure>> {
   const { session, tasks, leases, dialect } = context;
   const parameters = parametersOf(request, holding);
-  if (dialect.fusedRelease) return execute(session, tasks.writeAndRelease(parameters, request.set));
+  const keyed = tasksKeyed(context);
+  if (dialect.fusedRelease) return executeOnce(session, keyed, tasks.writeAndRelease(parameters, request.set));
   const both = async (inside: Session): Promise<Result<Answer, StoreFailure>> => {
-    const written = await execute(inside, tasks.write('fenced', parameters, request.set), 'once');
+    const written = await executeOnce(inside, keyed, tasks.write('fenced', parameters, request.set), 'once');
     if (written.isErr()) return written;
     if (!changed(inside, written.value)) {
       // A driver that counts changes counts none where the stage stays what it is: only such a write is looked at.

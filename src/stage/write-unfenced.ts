@@ -1,12 +1,15 @@
 import { err, ok, type Result } from 'neverthrow';
-import { type Context, regimeOf } from '../context.js';
+import { type Context, type Mode, regimeOf } from '../context.js';
 import { jsonId } from '../core/event.js';
 import { leaseBusy, leaseContended } from '../core/fail.js';
 import type { LeaseBusy, LostRace, StoreFailure, TaskNotFound } from '../core/failure.js';
 import { readJudged } from '../evidence/read-holder.js';
 import { reclaim } from '../evidence/reclaim.js';
-import { changed, execute } from '../sql/execute.js';
+import { changed } from '../sql/execute.js';
+import { executeOnce, tasksKeyed, UNASKED } from '../sql/one-row.js';
 import type { StageGuard } from '../sql/task-statements.js';
+import { suited } from '../survey/suited.js';
+import { fitting } from './fitting.js';
 import type { StageChange } from './stage-change.js';
 import type { CheckedStageWrite } from './stage-request.js';
 import { raceLost, readStage, won } from './won.js';
@@ -19,12 +22,22 @@ const MOST_TRIES = 3;
 
 /** Writes the stage without a lease: nobody may hold the task, unless the caller writes even then. */
 export async function writeUnfenced(context: Context, request: CheckedStageWrite): Promise<Result<StageChange, Lost>> {
+  const regime = regimeOf(context, request.taskId, request.context);
+  const write = () => writeUnder(context, request, regime);
+  return regime === 'off' ? write() : suited(context, ['tasks'], () => fitting(context, request, write));
+}
+
+async function writeUnder(
+  context: Context,
+  request: CheckedStageWrite,
+  regime: Mode,
+): Promise<Result<StageChange, Lost>> {
   const { taskId, expected, next, set } = request;
-  const regime = regimeOf(context, taskId, request.context);
   const guard: StageGuard = regime === 'off' ? 'none' : request.evenIfHeld ? 'expected' : 'free';
   for (let tries = 1; ; tries += 1) {
     const query = context.tasks.write(guard, { taskId, expected, next, claim: null }, set);
-    const sent = await execute(context.session, query, guard === 'none' ? 'repeatable' : 'once');
+    const keyed = regime === 'off' ? UNASKED : tasksKeyed(context);
+    const sent = await executeOnce(context.session, keyed, query, guard === 'none' ? 'repeatable' : 'once');
     if (sent.isErr()) return err(sent.error);
     const lease = { ...UNLEASED, released: request.release };
     if (changed(context.session, sent.value) || (guard === 'none' && (sent.value.count ?? 0n) > 0n))

@@ -282,7 +282,9 @@ const suite = ({ open }: Kind) => {
   test('without the lease table doctor still shows what is wrong with queued jobs', async () => {
     await place.db.schema.dropTable('transition_lease').execute();
     const { code, document } = await asked('doctor', ...place.database, ...place.config(mapping));
-    expect(document).toMatchObject({ findings: [{ code: 'impossible-queued', jobId: 3 }, { severity: 'advice' }] });
+    const { findings } = document as { findings: readonly { code: string; severity: string }[] };
+    const wrong = findings.filter(({ severity }) => severity !== 'advice').map(({ code: what }) => what);
+    expect(wrong).toEqual(['table-missing', 'impossible-queued']);
     expect(code).toBe(2);
   });
 };

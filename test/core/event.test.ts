@@ -28,6 +28,7 @@ const severities: Readonly<Record<keyof typeof EVENT_TYPES, Severity>> = {
   'effect.unknown': 'alert',
   'effect.unrecorded': 'alert',
   'recovery.finished': 'info',
+  'survey.found': 'warning',
   'store.failed': 'warning',
   'operator.acted': 'warning',
 };

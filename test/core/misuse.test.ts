@@ -123,7 +123,7 @@ describe('createTransitionOwnership refuses', () => {
       'a format of times that is null',
       { timeFormat: null },
       RangeError,
-      'timeFormat must be one of "sqlite-text", "iso", "epoch-ms", "native", got null',
+      'timeFormat must be one of "sqlite-text", "sqlite-seconds", "iso", "epoch-ms", "native", got null',
     ],
     [
       'a transaction, which ends before what is taken in it',

@@ -258,7 +258,7 @@ describe('createTransitionOwnership', () => {
       'an unknown time format',
       { ...usual, timeFormat: 'unix' },
       RangeError,
-      'timeFormat must be one of "sqlite-text", "iso", "epoch-ms", "native", got "unix"',
+      'timeFormat must be one of "sqlite-text", "sqlite-seconds", "iso", "epoch-ms", "native", got "unix"',
     ],
     ['an unknown mode', { ...usual, mode: 'offf' }, RangeError, 'mode must be "on", "draining" or "off", got "offf"'],
     ['a scope that is none', { ...usual, scope: true }, TypeError, 'scope must be a function, got true'],

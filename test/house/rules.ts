@@ -14,6 +14,7 @@ const layers = [
   ['context.ts', 'sqlite'],
   ['transition-ownership.ts'],
   ['migrations'],
+  ['survey'],
   ['evidence'],
   ['lease', 'stage', 'job', 'effect', 'schema'],
   ['transition', 'recovery'],
@@ -34,7 +35,7 @@ const edges: Readonly<Record<string, readonly string[]>> = {
   opentelemetry: ['index.ts', 'core'],
 };
 
-const verbs = ['evidence', 'lease', 'stage', 'job', 'effect', 'schema', 'transition', 'recovery'];
+const verbs = ['survey', 'evidence', 'lease', 'stage', 'job', 'effect', 'schema', 'transition', 'recovery'];
 const drivers = ['better-sqlite3', 'pg', 'postgres', 'mysql2'];
 const timeAndChance = /^(?:Date\.now|performance\.now|Math\.random|(?:globalThis\.)?crypto\.\w+)$/;
 const timers = ['setTimeout', 'setInterval', 'setImmediate'];

@@ -62,6 +62,7 @@ export interface OwnershipOverrides {
   readonly onEvent?: (event: OwnershipEvent) => unknown;
   readonly registry?: ClaimRegistry;
   readonly identity?: ProcessIdentity;
+  readonly survey?: 'refuse' | 'report' | 'off';
 }
 
 /** A process of a test: its own connection, wire, identity, timers and registry. */
@@ -124,6 +125,8 @@ export class TestProcess implements AsyncDisposable {
       db: this.db,
       tasks,
       ...(dialect && { dialect }),
+      // What is looked at before the first write is proved where it is the point: each statement is counted here.
+      survey: 'off',
       ...this.ports,
       onEvent: this.#heard.onEvent,
       ...overrides,

@@ -144,6 +144,7 @@ describe('checkDialect', () => {
   test('finds text that does not compare byte by byte', async () => {
     const db = new Kysely<Tables>({ dialect: openSqlite(':memory:') });
     closing.push(() => db.destroy());
+    await sql`create table tasks (id integer primary key, stage text)`.execute(db);
     const ownership = createTransitionOwnership({ db, tasks: { table: 'tasks', id: 'id', stage: 'stage' } });
     (await ensureSchema(ownership))._unsafeUnwrap();
     const { rows } = await sql<{ sql: string }>`select sql from sqlite_master where name = 'transition_lease'`.execute(
@@ -159,13 +160,14 @@ describe('checkDialect', () => {
     closing.push(() => folder.remove());
     const database = new BetterSqlite3(`${folder.path}/test.sqlite`, { timeout: 100 });
     database.pragma('journal_mode = wal');
+    database.exec('create table tasks (id integer primary key, stage text)');
     database.pragma('query_only = on');
     database.pragma('synchronous = normal');
     const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
     closing.push(() => db.destroy());
     const ownership = createTransitionOwnership({ db, tasks: { table: 'tasks', id: 'id', stage: 'stage' } });
     const report = (await checkDialect(ownership, { settingsOnly: true }))._unsafeUnwrap();
-    expect(codes(report.findings)).toEqual(['commits-not-durable']);
+    expect(codes(report.findings)).toEqual(['table-missing', 'read-only', 'commits-not-durable']);
     expect(() => checkDialect(ownership, { settingsOnly: 'yes' as unknown as boolean })).toThrow(
       new TypeError('settingsOnly must be a boolean, got "yes"'),
     );
@@ -224,14 +226,11 @@ describe('checkDialect on the settings of an SQLite file', () => {
 describe('what settings are judged to be', () => {
   const needs: SettingsNeeds = {
     lease: { schema: undefined, table: 'transition_lease' },
-    tasks: { schema: undefined, table: 'tasks', id: 'id', updatedAt: 'updated_at' },
-    taskIdType: 'integer',
-    timeFormat: 'native',
     ttlMs: 30_000,
   };
   const sqlite = { journal_mode: 'wal', synchronous: '2', busy_timeout: '100' };
   const postgres = { synchronous_commit: 'on', read_only: 'off', standby: 'false' };
-  const mysql = { sql_mode: 'STRICT_TRANS_TABLES', flush_log: '1', read_only: '0', offset_s: '3600', engine: 'InnoDB' };
+  const mysql = { sql_mode: 'STRICT_TRANS_TABLES', flush_log: '1', read_only: '0', reads_only: '0', autocommit: '1' };
 
   test.each<[Dialect, Record<string, string>, readonly string[]]>([
     [sqliteDialect, sqlite, []],
@@ -246,20 +245,22 @@ describe('what settings are judged to be', () => {
     [postgresDialect, { ...postgres, synchronous_commit: 'off' }, ['pool-error-listener', 'commits-not-durable']],
     [postgresDialect, { ...postgres, synchronous_commit: 'local' }, ['pool-error-listener']],
     [postgresDialect, { ...postgres, read_only: 'on' }, ['pool-error-listener', 'read-only']],
-    [postgresDialect, { ...postgres, standby: 'true' }, ['pool-error-listener', 'read-only']],
+    [postgresDialect, { ...postgres, standby: 'true' }, ['pool-error-listener', 'read-only', 'stale-reads']],
+    [postgresDialect, { ...postgres, idle_timeout: '0' }, ['pool-error-listener', 'no-idle-timeout']],
+    [postgresDialect, { ...postgres, statement_timeout: '0' }, ['pool-error-listener', 'no-statement-timeout']],
+    [sqliteDialect, { ...sqlite, query_only: '1' }, ['read-only']],
     [mysqlDialect, mysql, ['pool-error-listener']],
     [
       mysqlDialect,
       { ...mysql, sql_mode: 'ANSI,NO_BACKSLASH_ESCAPES' },
-      ['pool-error-listener', 'backslashes-not-escapes'],
+      ['pool-error-listener', 'backslashes-not-escapes', 'not-strict'],
     ],
     [mysqlDialect, { ...mysql, flush_log: '2' }, ['pool-error-listener', 'commits-not-durable']],
-    [mysqlDialect, { ...mysql, read_only: '1' }, ['pool-error-listener', 'read-only']],
-    [mysqlDialect, { ...mysql, engine: 'MyISAM' }, ['pool-error-listener', 'no-row-locks']],
-    [mysqlDialect, { ...mysql, before_update: 'stamp' }, ['pool-error-listener', 'trigger-unseen']],
-    [mysqlDialect, { ...mysql, updated_at_type: 'timestamp' }, ['pool-error-listener', 'zone-bearing-column']],
-    [mysqlDialect, { ...mysql, updated_at_type: 'timestamp', offset_s: '0' }, ['pool-error-listener']],
-    [mysqlDialect, { ...mysql, updated_at_type: 'datetime' }, ['pool-error-listener']],
+    [mysqlDialect, { ...mysql, read_only: '1' }, ['pool-error-listener', 'read-only', 'stale-reads']],
+    [mysqlDialect, { ...mysql, reads_only: '1' }, ['pool-error-listener', 'read-only', 'stale-reads']],
+    [mysqlDialect, { ...mysql, autocommit: '0' }, ['pool-error-listener', 'autocommit-off']],
+    [mysqlDialect, { ...mysql, idle_timeout: '0' }, ['pool-error-listener', 'no-idle-timeout']],
+    [mysqlDialect, { ...mysql, statement_timeout: '0' }, ['pool-error-listener', 'no-statement-timeout']],
   ])('%o: %j gives %j', ({ settings }, read, expected) => {
     expect(codes(settings.judge(read, needs))).toEqual(expected);
   });

@@ -14,6 +14,7 @@ import {
 import { type Dialect, type IdType, mysqlDialect, postgresDialect, sqliteDialect } from 'transition-ownership';
 import { assigned, matched } from '../../src/sql/callers-parts.js';
 import { CallersTable } from '../../src/sql/callers-table.js';
+import { columnsAsSaid, type StoredTimes } from '../../src/sql/columns-found.js';
 import { jobStatements } from '../../src/sql/job-statements.js';
 import { leaseStatements } from '../../src/sql/lease-statements.js';
 import { createTable, type OwnTable, readColumns, rebuildTable } from '../../src/sql/schema-statements.js';
@@ -83,6 +84,8 @@ export function leases(dialect: Dialect, database: Database, idType: IdType = 'i
   );
 }
 
+const times = ({ timeFormat }: Dialect): StoredTimes => columnsAsSaid(timeFormat).times;
+
 /** Every statement on the tasks of the caller. */
 export function stages(dialect: Dialect, database: Database, idType: IdType = 'integer', hostile = false): Statements {
   const statements = taskStatements(database, dialect, {
@@ -92,7 +95,7 @@ export function stages(dialect: Dialect, database: Database, idType: IdType = 'i
     updatedAt: hostile ? 'at"`' : 'updated_at',
     idType,
     lease: tableName(named.schema, named.table),
-    timeFormat: dialect.timeFormat,
+    times: () => times(dialect),
   });
   const given = { taskId: 'taskId', expected: 'expected', next: 'next', claim: 'claim' };
   const set = hostile ? { 'no"te`': 'x' } : { note: 'note' };
@@ -142,7 +145,8 @@ export function jobs(dialect: Dialect, database: Database, idType: IdType = 'int
     alsoClear: [name('worker_id')],
     statuses: { queued: name('queued'), running: name('running'), failed: name('failed') },
   };
-  const types = { idType, taskIdType: idType, runIdType: idType, timeFormat: dialect.timeFormat };
+  const types = { idType, taskIdType: idType, runIdType: idType, times: () => stored };
+  const stored = times(dialect);
   const statements = jobStatements(database, dialect, names, types);
   const claim = {
     where: matched(table, { [name('kind')]: 'kind', [name('note')]: null }),

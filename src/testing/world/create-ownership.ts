@@ -22,7 +22,7 @@ export type SimulatedOwnershipOptions<
   Jobs extends JobsOption | undefined = undefined,
 > = Omit<
   OwnershipOptions<DB, T, Id, Stage, Moves, TaskIdType, RunIdType, Jobs>,
-  'db' | 'identity' | 'clock' | 'processes' | 'registry' | 'randomness'
+  'db' | 'identity' | 'clock' | 'processes' | 'files' | 'registry' | 'randomness'
 >;
 
 /** Makes an ownership as one simulated process has it. */

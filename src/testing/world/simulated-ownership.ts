@@ -41,6 +41,8 @@ export function ownershipMaker<DB>(
     const { clock, identity, processes, registry, randomness } = process.ports;
     const listen = options.onEvent;
     return createTransitionOwnership<DB, T, Id, Stage, Moves, TaskIdType, RunIdType, Jobs>({
+      // A look at the catalogue is no step that schedules differ by.
+      survey: 'off',
       ...options,
       db: process.db,
       dialect: virtualTime(state, options.dialect, process.db),

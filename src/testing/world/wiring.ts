@@ -112,7 +112,8 @@ function portsOf<DB>(
   };
   const start = startMark(self.name, self.incarnation);
   const identity = Object.freeze({ bootId: self.bootId, pid: self.pid, start, host: simulatedHost });
-  return Object.freeze({ clock, identity, processes, registry: self.registry, randomness });
+  const files = { identity: () => null };
+  return Object.freeze({ clock, identity, processes, files, registry: self.registry, randomness });
 }
 
 /** Every method of the client becomes a step; what is no method is passed through. */

@@ -91,7 +91,7 @@ update "jobs" set "status" = 'queued', "run_id" = null, "pid" = null, "started_a
 update "jobs" set "status" = 'queued', "run_id" = null, "pid" = null, "started_at" = null, "finished_at" = null, "host" = null, "pid_start" = null, "worker_id" = null where "id" in (select "id" from "jobs" where ("id" = $1 or "id" = $2) and ("status" = 'running' and ("status")::text collate "C" = ('running')::text collate "C") and "run_id" is not distinct from $3 and "pid" is not distinct from $4 order by "id" for update) returning "id" as "job:id", "task_id" as "job:task", "run_id" as "job:run", "pid" as "job:pid", extract(epoch from "started_at")::text as "job:started", "started_at" as "job:started-at";
 
 -- mysql: 1, 2, 7, 77
-update `jobs` set `status` = 'queued', `run_id` = null, `pid` = null, `started_at` = null, `finished_at` = null, `host` = null, `pid_start` = null, `worker_id` = null where `id` in (select `id` from `jobs` where (`id` = ? or `id` = ?) and (`status` = 'running' and cast(convert(`status` using utf8mb4) as binary) = cast(convert('running' using utf8mb4) as binary)) and `run_id` <=> ? and `pid` <=> ? order by `id` for update);
+update `jobs` set `status` = 'queued', `run_id` = null, `pid` = null, `started_at` = null, `finished_at` = null, `host` = null, `pid_start` = null, `worker_id` = null where `id` in (select `id` from `jobs` where (`id` = ? or `id` = ?) and (`status` = 'running' and cast(convert(`status` using utf8mb4) as binary) = cast(convert('running' using utf8mb4) as binary)) and `run_id` <=> ? and `pid` <=> ? order by `id` limit 18446744073709551615 for update);
 
 
 -- lock
@@ -103,7 +103,7 @@ select "id" as "job:id", "task_id" as "job:task", "run_id" as "job:run", "pid" a
 select "id" as "job:id", "task_id" as "job:task", "run_id" as "job:run", "pid" as "job:pid", extract(epoch from "started_at")::text as "job:started", "started_at" as "job:started-at" from "jobs" where ("id" = $1 or "id" = $2) and ("status" = 'running' and ("status")::text collate "C" = ('running')::text collate "C") and "run_id" is not distinct from $3 and "pid" is not distinct from $4 order by "id" for update;
 
 -- mysql: 1, 2, 7, 77
-select `id` as `job:id`, `task_id` as `job:task`, `run_id` as `job:run`, `pid` as `job:pid`, cast(`started_at` as char) as `job:started`, `started_at` as `job:started-at` from `jobs` where (`id` = ? or `id` = ?) and (`status` = 'running' and cast(convert(`status` using utf8mb4) as binary) = cast(convert('running' using utf8mb4) as binary)) and `run_id` <=> ? and `pid` <=> ? order by `id` for update;
+select `id` as `job:id`, `task_id` as `job:task`, `run_id` as `job:run`, `pid` as `job:pid`, cast(`started_at` as char) as `job:started`, `started_at` as `job:started-at` from `jobs` where (`id` = ? or `id` = ?) and (`status` = 'running' and cast(convert(`status` using utf8mb4) as binary) = cast(convert('running' using utf8mb4) as binary)) and `run_id` <=> ? and `pid` <=> ? order by `id` limit 18446744073709551615 for update;
 
 
 -- lockFree
@@ -115,7 +115,7 @@ select "id" as "job:id", "task_id" as "job:task", "run_id" as "job:run", "pid" a
 select "id" as "job:id", "task_id" as "job:task", "run_id" as "job:run", "pid" as "job:pid", extract(epoch from "started_at")::text as "job:started", "started_at" as "job:started-at" from "jobs" where "id" in ($1, $2) and ("status" = 'running' and ("status")::text collate "C" = ('running')::text collate "C") order by "id" for update skip locked;
 
 -- mysql: 1, 2
-select `id` as `job:id`, `task_id` as `job:task`, `run_id` as `job:run`, `pid` as `job:pid`, cast(`started_at` as char) as `job:started`, `started_at` as `job:started-at` from `jobs` where `id` in (?, ?) and (`status` = 'running' and cast(convert(`status` using utf8mb4) as binary) = cast(convert('running' using utf8mb4) as binary)) order by `id` for update skip locked;
+select `id` as `job:id`, `task_id` as `job:task`, `run_id` as `job:run`, `pid` as `job:pid`, cast(`started_at` as char) as `job:started`, `started_at` as `job:started-at` from `jobs` where `id` in (?, ?) and (`status` = 'running' and cast(convert(`status` using utf8mb4) as binary) = cast(convert('running' using utf8mb4) as binary)) order by `id` limit 18446744073709551615 for update skip locked;
 
 
 -- resetLocked
@@ -151,7 +151,7 @@ update "jobs" set "run_id" = ?, "pid" = ?, "host" = ?, "pid_start" = ? where "id
 update "jobs" set "run_id" = $1, "pid" = $2, "host" = $3, "pid_start" = $4 where "id" = $5 and ("status" = 'running' and ("status")::text collate "C" = ('running')::text collate "C") and "run_id" is null and "pid" is null and (extract(epoch from "started_at")::text)::text collate "C" is not distinct from ($6)::text collate "C" returning "id" as "job:id";
 
 -- mysql: runId, pid, host, pidStart, jobId, started
-update `jobs` set `run_id` = ?, `pid` = ?, `host` = ?, `pid_start` = ? where `id` = ? and (`status` = 'running' and cast(convert(`status` using utf8mb4) as binary) = cast(convert('running' using utf8mb4) as binary)) and `run_id` is null and `pid` is null and cast(convert(cast(`started_at` as char) using utf8mb4) as binary) <=> cast(convert(? using utf8mb4) as binary);
+update `jobs` set `run_id` = ?, `pid` = ?, `host` = ?, `pid_start` = ? where `id` = ? and (`status` = 'running' and cast(convert(`status` using utf8mb4) as binary) = cast(convert('running' using utf8mb4) as binary)) and `run_id` is null and `pid` is null and cast(convert(cast(`started_at` as char) using utf8mb4) as binary) <=> cast(convert(? using utf8mb4) as binary) and 9223372036854775807 + (not @@session.autocommit = 1) > 0;
 
 
 -- readStamp

@@ -7,7 +7,7 @@ update "order ""x"" `y`" set "sta""ge`; --" = ?, "at""`" = strftime('%Y-%m-%d %H
 update "order ""x"" `y`" set "sta""ge`; --" = $1, "at""`" = to_timestamp((cast(extract(epoch from clock_timestamp()) * 1000 as bigint))::double precision / 1000), "no""te`" = $2 where ("i""d`" = $3 and ("i""d`")::text collate "C" = ($4)::text collate "C") and ("sta""ge`; --")::text collate "C" is not distinct from ($5)::text collate "C" and exists (select 1 from "transition_lease" where "task_id" = $6 and "claim" = $7 for key share) returning ("sta""ge`; --")::text as stage;
 
 -- mysql: next, x, taskId, taskId, expected, taskId, claim
-update `order "x" ``y``` set `sta"ge``; --` = ?, `at"``` = timestampadd(microsecond, (cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed)) * 1000, '1970-01-01 00:00:00.000'), `no"te``` = ? where (`i"d``` = ? and cast(convert(`i"d``` using utf8mb4) as binary) = cast(convert(? using utf8mb4) as binary)) and cast(convert(`sta"ge``; --` using utf8mb4) as binary) <=> cast(convert(? using utf8mb4) as binary) and exists (select 1 from `transition_lease` where `task_id` = ? and `claim` = ? lock in share mode);
+update `order "x" ``y``` set `sta"ge``; --` = ?, `at"``` = timestampadd(microsecond, (cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed)) * 1000, '1970-01-01 00:00:00.000'), `no"te``` = ? where (`i"d``` = ? and cast(convert(`i"d``` using utf8mb4) as binary) = cast(convert(? using utf8mb4) as binary)) and cast(convert(`sta"ge``; --` using utf8mb4) as binary) <=> cast(convert(? using utf8mb4) as binary) and exists (select 1 from `transition_lease` where `task_id` = ? and `claim` = ? lock in share mode) and 9223372036854775807 + (not @@session.autocommit = 1) > 0;
 
 
 -- free
@@ -19,7 +19,7 @@ update "order ""x"" `y`" set "sta""ge`; --" = ?, "at""`" = strftime('%Y-%m-%d %H
 update "order ""x"" `y`" set "sta""ge`; --" = $1, "at""`" = to_timestamp((cast(extract(epoch from clock_timestamp()) * 1000 as bigint))::double precision / 1000) where ("i""d`" = $2 and ("i""d`")::text collate "C" = ($3)::text collate "C") and ("sta""ge`; --")::text collate "C" is not distinct from ($4)::text collate "C" and not exists (select 1 from "transition_lease" where "task_id" = $5) returning ("sta""ge`; --")::text as stage;
 
 -- mysql: next, taskId, taskId, expected, taskId
-update `order "x" ``y``` set `sta"ge``; --` = ?, `at"``` = timestampadd(microsecond, (cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed)) * 1000, '1970-01-01 00:00:00.000') where (`i"d``` = ? and cast(convert(`i"d``` using utf8mb4) as binary) = cast(convert(? using utf8mb4) as binary)) and cast(convert(`sta"ge``; --` using utf8mb4) as binary) <=> cast(convert(? using utf8mb4) as binary) and not exists (select 1 from `transition_lease` where `task_id` = ?);
+update `order "x" ``y``` set `sta"ge``; --` = ?, `at"``` = timestampadd(microsecond, (cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed)) * 1000, '1970-01-01 00:00:00.000') where (`i"d``` = ? and cast(convert(`i"d``` using utf8mb4) as binary) = cast(convert(? using utf8mb4) as binary)) and cast(convert(`sta"ge``; --` using utf8mb4) as binary) <=> cast(convert(? using utf8mb4) as binary) and not exists (select 1 from `transition_lease` where `task_id` = ?) and 9223372036854775807 + (not @@session.autocommit = 1) > 0;
 
 
 -- expected
@@ -31,7 +31,7 @@ update "order ""x"" `y`" set "sta""ge`; --" = ?, "at""`" = strftime('%Y-%m-%d %H
 update "order ""x"" `y`" set "sta""ge`; --" = $1, "at""`" = to_timestamp((cast(extract(epoch from clock_timestamp()) * 1000 as bigint))::double precision / 1000) where ("i""d`" = $2 and ("i""d`")::text collate "C" = ($3)::text collate "C") and ("sta""ge`; --")::text collate "C" is not distinct from ($4)::text collate "C" returning ("sta""ge`; --")::text as stage;
 
 -- mysql: next, taskId, taskId, expected
-update `order "x" ``y``` set `sta"ge``; --` = ?, `at"``` = timestampadd(microsecond, (cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed)) * 1000, '1970-01-01 00:00:00.000') where (`i"d``` = ? and cast(convert(`i"d``` using utf8mb4) as binary) = cast(convert(? using utf8mb4) as binary)) and cast(convert(`sta"ge``; --` using utf8mb4) as binary) <=> cast(convert(? using utf8mb4) as binary);
+update `order "x" ``y``` set `sta"ge``; --` = ?, `at"``` = timestampadd(microsecond, (cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed)) * 1000, '1970-01-01 00:00:00.000') where (`i"d``` = ? and cast(convert(`i"d``` using utf8mb4) as binary) = cast(convert(? using utf8mb4) as binary)) and cast(convert(`sta"ge``; --` using utf8mb4) as binary) <=> cast(convert(? using utf8mb4) as binary) and 9223372036854775807 + (not @@session.autocommit = 1) > 0;
 
 
 -- none

@@ -1,0 +1,19 @@
+import type { VerdictReason } from '../index.js';
+
+/** The reasons that the library knows; a judge of the caller's may give any other. */
+const REASONS: Readonly<Record<VerdictReason, true>> = {
+  'over-budget': true,
+  expired: true,
+  'clock-set-back': true,
+  'claim-registered': true,
+  orphaned: true,
+  'process-gone': true,
+  'pid-reused': true,
+  'process-alive': true,
+  'another-boot': true,
+  unexpired: true,
+  unreadable: true,
+};
+
+/** A reason that is one of few. */
+export const knownReason = (reason: string): string => (Object.hasOwn(REASONS, reason) ? reason : '_OTHER');

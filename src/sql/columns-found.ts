@@ -1,0 +1,35 @@
+import type { StoredTime, TimeFormat } from '../dialect/dialect.js';
+
+/** How each of the caller's time columns is stored. */
+export interface StoredTimes {
+  readonly updatedAt: StoredTime;
+  readonly startedAt: StoredTime;
+  readonly finishedAt: StoredTime;
+  readonly availableAt: StoredTime;
+}
+
+/** What is known of the caller's columns: what the statements and their callers go by. */
+export interface ColumnsFound {
+  readonly times: StoredTimes;
+  /** False where two tasks may have one id. */
+  readonly uniqueTasks: boolean;
+  /** False where two jobs may have one id. */
+  readonly uniqueJobs: boolean;
+  /** True where the next fencing tokens may be those of leases that are there. */
+  readonly tokensBehind: boolean;
+  /** The most characters of a stage, and the only stages that there can be; `null` for any. */
+  readonly stageRoom: number | null;
+  readonly stageLabels: readonly string[] | null;
+}
+
+/** What is taken for true of columns that nobody has looked at. */
+export function columnsAsSaid(format: TimeFormat): ColumnsFound {
+  return Object.freeze({
+    times: Object.freeze({ updatedAt: format, startedAt: format, finishedAt: format, availableAt: format }),
+    uniqueTasks: true,
+    uniqueJobs: true,
+    tokensBehind: false,
+    stageRoom: null,
+    stageLabels: null,
+  });
+}

@@ -1,0 +1,95 @@
+import { err, type Result } from 'neverthrow';
+import { unsuitable } from '../core/fail.js';
+import type { StoreFailure } from '../core/failure.js';
+import { finding } from '../core/finding.js';
+import { shown } from '../core/shown.js';
+import type { CallersTable } from './callers-table.js';
+import type { ColumnsFound } from './columns-found.js';
+import { type Answer, execute, transact } from './execute.js';
+import type { Session } from './session.js';
+import { shownTable } from './tables.js';
+
+/** What a write is told of the table that it goes to. */
+export interface Keyed {
+  /** False where no index promises that one id is one row. */
+  readonly unique: boolean;
+  /** The table, as a finding names it. */
+  readonly table: string;
+}
+
+/** Where nobody asked how the table is keyed. */
+export const UNASKED: Keyed = Object.freeze({ unique: true, table: '' });
+
+/** How the caller's tasks are keyed. */
+export function tasksKeyed({
+  survey,
+  settings,
+}: Surveyed & { readonly settings: { readonly tasks: CallersTable } }): Keyed {
+  return survey.columns.uniqueTasks ? UNASKED : { unique: false, table: shownTable(settings.tasks.named) };
+}
+
+/** How the caller's jobs are keyed. */
+export function jobsKeyed({ survey }: Surveyed, jobs: CallersTable): Keyed {
+  return survey.columns.uniqueJobs ? UNASKED : { unique: false, table: shownTable(jobs.named) };
+}
+
+interface Surveyed {
+  readonly survey: { readonly columns: ColumnsFound };
+}
+
+type Work<T> = (session: Session) => Promise<Result<T, StoreFailure>>;
+
+/**
+ * Does what must meet no id twice. Where no index promises that, it is done in a transaction, and undone as a whole
+ * when an id was met twice: in a transaction of the caller's up to a savepoint, so that nothing of it stays there.
+ */
+export async function eachOnce<T>(
+  session: Session,
+  { unique, table }: Keyed,
+  work: Work<T>,
+  metTwice: (value: T) => boolean,
+): Promise<Result<T, StoreFailure>> {
+  if (unique) return work(session);
+  const checked: Work<T> = async (inside) => {
+    const done = await work(inside);
+    return done.isOk() && metTwice(done.value) ? err(unsuitable([notUnique(table)])) : done;
+  };
+  return session.inTransaction ? withSavepoint(session, checked) : transact(session, checked);
+}
+
+/** A statement that must meet one row at most. */
+export function executeOnce(
+  session: Session,
+  keyed: Keyed,
+  query: Parameters<typeof execute>[1],
+  repeat?: Parameters<typeof execute>[2],
+): Promise<Result<Answer, StoreFailure>> {
+  const send: Work<Answer> = (inside) => execute(inside, query, repeat);
+  return eachOnce(session, keyed, send, metMore(1));
+}
+
+/** True of an answer that tells of more rows than these. */
+export function metMore(most: number): (answer: Answer) => boolean {
+  return ({ rows, count = 0n }) => rows.length > most || count > BigInt(most);
+}
+
+async function withSavepoint<T>(session: Session, work: Work<T>): Promise<Result<T, StoreFailure>> {
+  const { savepoint } = session.dialect;
+  const send = (query: typeof savepoint.set) => execute(session, query.compile(session.database), 'once');
+  const set = await send(savepoint.set);
+  if (set.isErr()) return err(set.error);
+  const done = await work(session);
+  // A statement that failed has undone itself, and what its transaction is good for then is as ever.
+  const end = done.isErr() && done.error.kind === 'unsuitable' ? savepoint.undo : savepoint.keep;
+  if (done.isErr() && end === savepoint.keep) return done;
+  const ended = await send(end);
+  return done.isOk() && ended.isErr() ? err(ended.error) : done;
+}
+
+const notUnique = (table: string) =>
+  finding(
+    'id-not-unique',
+    'error',
+    `Two rows of ${shown(table)} have this id, and nothing was written: make its ids unique, or name another column.`,
+    table,
+  );
