@@ -10,6 +10,7 @@ import type { Holding } from '../runtime/holding.js';
 import { type Answer, changed, execute, transact } from '../sql/execute.js';
 import { executeOnce, tasksKeyed } from '../sql/one-row.js';
 import { readText } from '../sql/rows.js';
+import { inSavepoint } from '../sql/savepoint.js';
 import type { Session } from '../sql/session.js';
 import type { StageChange } from './stage-change.js';
 import type { CheckedStageWrite } from './stage-request.js';
@@ -78,7 +79,7 @@ function send(context: Context, request: CheckedStageWrite, holding: Holding): P
   return executeOnce(session, tasksKeyed(context), tasks.write('fenced', parametersOf(request, holding), request.set));
 }
 
-/** One commit for both: a fused statement, or a transaction whose first statement is the write. */
+/** One commit for both: a fused statement, or a transaction, or part of one, whose first statement is the write. */
 function sendWithRelease(
   context: Context,
   request: CheckedStageWrite,
@@ -104,7 +105,7 @@ function sendWithRelease(
       changed(inside, answer) ? { ...written.value, count: answer.count } : written.value,
     );
   };
-  return session.inTransaction ? both(session) : transact(session, both);
+  return session.inTransaction ? inSavepoint(session, () => both(session)) : transact(session, both);
 }
 
 /** What is there after a write that changed nothing, or whose answer did not come. */

@@ -195,6 +195,11 @@ const rewritten: readonly (readonly [guard: string, mutate: (text: string) => st
     by(fenced, 'updateStageCas with a lease loses against a stage that moved, tells where it is, and writes nothing'),
   ],
   [
+    'a savepoint that takes nothing back',
+    (text) => (text.startsWith('rollback to savepoint') ? 'select 1' : text),
+    by(fenced, 'updateStageCas with release in a transaction of the caller does both or neither'),
+  ],
+  [
     'a handler whose release finds nothing is believed',
     (text) => (text.startsWith('delete from "transition_lease"') ? text.replace('"claim" = ?', '? is not null') : text),
     by(handling, 'a handler that returned although somebody else took its lease is never a plain success'),

@@ -86,4 +86,23 @@ describe.skipIf(mysqlServer.missing !== undefined)('MySQL: a trigger of the call
     expect(failed.message).toContain('not on Fridays');
     expect((await sql`select * from transition_lease`.execute(place.db)).rows).toHaveLength(1);
   });
+
+  test('that keeps the lease: in a transaction of the caller the stage is not written either', async () => {
+    await sql`drop trigger if exists act`.execute(place.db);
+    await sql`create trigger keep before delete on transition_lease for each row signal sqlstate '45000' set message_text = 'kept'`.execute(
+      place.db,
+    );
+    const { db, ownership } = place.process();
+    const lease = (await acquireLease(ownership, { taskId: 1, actor: 'monitor' }))._unsafeUnwrap();
+    await db.transaction().execute(async (trx) => {
+      await trx.updateTable('tasks').set({ note: 'the caller’s own' }).where('id', '=', 1).execute();
+      const failed = await updateStageCas(ownership.using(trx), { ...move, lease, release: true });
+      expect(failed._unsafeUnwrapErr()).toMatchObject({ type: 'store-failure', outcome: 'not-applied' });
+    });
+    await sql`drop trigger keep`.execute(place.db);
+    const task = await place.db.selectFrom('tasks').select(['stage', 'note']).where('id', '=', 1).executeTakeFirst();
+    expect(task).toEqual({ stage: 'deploy', note: 'the caller’s own' });
+    expect((await sql`select * from transition_lease`.execute(place.db)).rows).toHaveLength(1);
+    expect((await updateStageCas(ownership, { ...move, lease, release: true })).isOk()).toBe(true);
+  });
 });

@@ -382,6 +382,44 @@ export const fenced: Proofs = {
     expect([rig.task(1)?.['stage'], rig.leases().length]).toEqual(['deploy', 0]);
   },
 
+  'updateStageCas with release in a transaction of the caller does both or neither': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    const lease = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+    for (const fault of ['busy', 'strange', 'connection lost'] as const) {
+      await a.db.transaction().execute(async (trx) => {
+        await trx.updateTable('tasks').set({ note: fault }).where('id', '=', 2).execute();
+        a.wire.fault(DELETE, fault, 1);
+        const failed = await err(updateStageCas(own.using(trx), { ...move, lease, release: true }));
+        expect(failed).toMatchObject({ type: 'store-failure', outcome: 'not-applied' });
+      });
+      a.wire.mend();
+      expect([rig.task(1)?.['stage'], rig.task(2)?.['note'], rig.leases().length]).toEqual([
+        'deploy-staging',
+        fault,
+        1,
+      ]);
+      expect(lease.signal.aborted).toBe(false);
+    }
+    await a.db.transaction().execute((trx) => ok(updateStageCas(own.using(trx), { ...move, lease, release: true })));
+    expect([rig.task(1)?.['stage'], rig.leases().length]).toEqual(['deploy', 0]);
+  },
+
+  'updateStageCas with release that cannot be taken back does not say that it did nothing': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    const lease = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+    const asked = a.db.transaction().execute(async (trx) => {
+      a.wire.fault(DELETE, 'busy', 1);
+      a.wire.fault(/^rollback to/, 'connection lost', 1);
+      const failed = await err(updateStageCas(own.using(trx), { ...move, lease, release: true }));
+      expect(failed).toMatchObject({ kind: 'busy', outcome: 'unknown' });
+      throw new Error('the caller rolls back');
+    });
+    await expect(asked).rejects.toThrow('the caller rolls back');
+    expect(rig.task(1)).toMatchObject({ stage: 'deploy-staging' });
+  },
+
   'a stage write that fails in a transaction tells the loss and holds nothing against the lease': async (rig) => {
     const a = rig.start('a');
     const own = a.own();
