@@ -1,5 +1,5 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import type { Server } from 'node:http';
+import { request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,6 +47,37 @@ describe('the addresses of the orchestrator', () => {
     await orchestrator.db.destroy();
     rmSync(directory, { recursive: true });
     vi.unstubAllEnvs();
+  });
+
+  test('answer nobody who comes by another name, or from another page, and read no endless body', async () => {
+    await ship();
+    const { port } = server.address() as AddressInfo;
+    const ask = (method: string, path: string, headers: Record<string, string>, body = ''): Promise<number> =>
+      new Promise((resolve, reject) => {
+        const asked = request({ host: '127.0.0.1', port, method, path, headers }, (response) => {
+          response.resume();
+          resolve(response.statusCode ?? 0);
+        });
+        asked.on('error', reject);
+        asked.end(body);
+      });
+    const host = `127.0.0.1:${port}`;
+    const type = { 'content-type': 'application/json' };
+    const order = JSON.stringify({ taskId: 1 });
+    for (const foreign of ['rebound.example', `rebound.example:${port}`, '127.0.0.1', `127.0.0.1:${port + 1}`]) {
+      expect(await ask('GET', '/queue', { host: foreign })).toBe(403);
+      expect(await ask('POST', '/webhook/ci', { ...type, host: foreign }, order)).toBe(403);
+    }
+    for (const origin of ['http://rebound.example', `http://rebound.example:${port}`, 'null', `https://${host}`]) {
+      expect(await ask('POST', '/webhook/ci', { ...type, host, origin }, order)).toBe(403);
+    }
+    expect(steps()).toEqual([]);
+    expect(
+      await ask('POST', '/webhook/ci', { ...type, host }, JSON.stringify({ taskId: 1, pad: 'x'.repeat(70_000) })),
+    ).toBe(413);
+    expect(steps()).toEqual([]);
+    expect(await ask('POST', '/webhook/ci', { ...type, host, origin: `http://${host}` }, order)).toBe(200);
+    expect(await ask('POST', '/webhook/ci', { ...type, host: `localhost:${port}` }, order)).toBe(200);
   });
 
   test('move a task through its gates, each under the token of the move', async () => {

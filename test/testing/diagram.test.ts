@@ -62,6 +62,19 @@ describe('the message of a failure', () => {
     expect(message).toMatch(/~ lease: task=t: owner A → B/);
   });
 
+  test('spells out what would steer a terminal: in statements, in answers, in the rule', async () => {
+    const work = leases.worker(leases.checkThenAct, '\u001b]0;pwned\u0007\u202e');
+    const rule = leases.oneGrantPerToken;
+    const { message, violated, trace } = await failureOf(unguarded, {
+      processes: { A: work, B: work },
+      invariant: { ...rule, rule: `${rule.rule} \u009b2J` },
+    });
+    for (const told of [message, violated, ...trace]) expect(told).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
+    expect(violated).toContain('\\u{9b}2J');
+    expect(message).toContain('\\u{1b}]0;pwned');
+    expect(trace.join()).toContain('\\u{202e}');
+  });
+
   test('is not buried where a runner prints all that an error carries', async () => {
     const failure = await checkThenAct();
     expect(Object.keys(failure).sort()).toEqual(['name', 'token', 'violated']);

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { json } from 'node:stream/consumers';
 import type { Orchestrator } from '../orchestrator.js';
 import { actions } from './actions.js';
+import { bodyOf, isForeign } from './guard.js';
 import type { Live } from './live.js';
 import { readQueue, toMetrics } from './queue.js';
 
@@ -14,7 +14,7 @@ const pages: Readonly<Record<string, readonly [type: string, text: string]>> = {
 };
 const statuses: Readonly<Record<string, number>> = { 'task-not-found': 404, 'store-failure': 503 };
 
-/** Serves the orchestrator on the loopback: whoever can reach it may operate it. Port 0 takes any free one. */
+/** Serves the orchestrator on the loopback: whoever can reach it by its own name may operate it. Port 0 takes any free one. */
 export async function serve(orchestrator: Orchestrator, { live, port }: { live: Live; port: number }): Promise<Server> {
   const server = createServer((request, response) => {
     route(orchestrator, { live, request, response }).catch((error: unknown) => {
@@ -38,7 +38,9 @@ async function route(orchestrator: Orchestrator, { live, request, response }: Ex
   const { method, url = '/', headers } = request;
   const page = pages[url];
   const action = actions[url];
-  if (method === 'GET' && page !== undefined) {
+  if (isForeign(request)) {
+    reply(response, 403, { type: 'foreign', message: 'This server answers on the loopback, by its own name.' });
+  } else if (method === 'GET' && page !== undefined) {
     response
       .writeHead(200, { 'content-type': page[0], 'content-security-policy': "default-src 'self'; img-src data:" })
       .end(page[1]);
@@ -55,7 +57,13 @@ async function route(orchestrator: Orchestrator, { live, request, response }: Ex
     // A form of a foreign page cannot send this type without being asked first.
     reply(response, 415, { type: 'not-json', message: 'Send application/json.' });
   } else {
-    const done = await action(orchestrator, (await json(request)) as Parameters<typeof action>[1]);
+    const body = await bodyOf(request);
+    if (body === undefined) {
+      response.setHeader('connection', 'close');
+      reply(response, 413, { type: 'too-long', message: 'The body is longer than any that is meant.' });
+      return;
+    }
+    const done = await action(orchestrator, body as Parameters<typeof action>[1]);
     if (done.isOk()) reply(response, 200, done.value);
     else reply(response, statuses[done.error.type] ?? 409, done.error);
   }

@@ -5,6 +5,7 @@ import type { Scenario } from '../world/scenario.js';
 import type { Simulation } from '../world/simulation.js';
 import { lineOf } from '../world/trace.js';
 import { htmlDiagram } from './html-diagram.js';
+import { printable } from './printable.js';
 import { type Story, storyOf } from './story.js';
 import { textDiagram } from './text-diagram.js';
 
@@ -39,9 +40,9 @@ export class Failure extends Error {
   readonly html: () => string;
 
   private constructor(error: Error, story: Story, trace: readonly string[]) {
-    super(textDiagram(story), { cause: error });
-    this.violated = story.violated;
-    this.trace = trace;
+    super(printable(textDiagram(story)), { cause: error });
+    this.violated = printable(story.violated);
+    this.trace = trace.map(printable);
     this.token = story.token;
     this.error = error;
     this.html = () => htmlDiagram(story);
