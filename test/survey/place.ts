@@ -37,6 +37,7 @@ export interface Tables {
 
 /** How the sessions of a handle begin. */
 export interface Sessions {
+  readonly log?: (text: string) => void;
   readonly begin?: readonly string[];
   readonly pool?: PoolOptions;
 }
@@ -49,6 +50,8 @@ export interface Place {
   readonly file: string;
   /** A handle of its own. */
   connect(sessions?: Sessions): Kysely<Tables>;
+  /** The same, whose statements are listed. */
+  counted(): { readonly db: Kysely<Tables>; readonly statements: string[] };
   /** Runs statements as they stand. */
   run(...texts: readonly string[]): Promise<void>;
   read(text: string): Promise<readonly Record<string, unknown>[]>;
@@ -84,6 +87,10 @@ function placeOf(
     db,
     file,
     connect,
+    counted: () => {
+      const statements: string[] = [];
+      return { db: connect({ log: (text) => statements.push(text) }), statements };
+    },
     run: async (...texts) => {
       for (const text of texts) await sql.raw(text).execute(db);
     },
@@ -106,11 +113,11 @@ const sqliteKind: Kind = {
     return placeOf(sqliteKind, {
       file,
       remove: () => folder.remove(),
-      connect: ({ begin = [] } = {}) => {
+      connect: ({ begin = [], log = () => {} } = {}) => {
         const database = new BetterSqlite3(file, { timeout: 100 });
         database.pragma('journal_mode = wal');
         for (const text of begin) database.exec(text);
-        return new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
+        return new Kysely<Tables>({ dialect: new SqliteDialect({ database }), log: ({ query }) => log(query.sql) });
       },
     });
   },
@@ -127,13 +134,13 @@ const postgresKind: Kind = {
     const remove = await makeSchemas(schema);
     return placeOf(postgresKind, {
       remove,
-      connect: ({ begin = [] } = {}) => {
+      connect: ({ begin = [], log = () => {} } = {}) => {
         const pool = postgresPool(schema, { max: 3 });
         pool.on('connect', (client) => {
           client.on('error', () => {});
           for (const text of begin) void client.query(text);
         });
-        return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+        return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), log: ({ query }) => log(query.sql) });
       },
     });
   },
@@ -150,9 +157,10 @@ const mysqlKind: Kind = {
     const remove = await makeDatabases(database);
     return placeOf(mysqlKind, {
       remove,
-      connect: ({ begin = [], pool = {} } = {}) =>
+      connect: ({ begin = [], pool = {}, log = () => {} } = {}) =>
         new Kysely<Tables>({
           dialect: new MysqlDialect({ pool: mysqlPool(database, { connectionLimit: 3, ...pool }, begin) }),
+          log: ({ query }) => log(query.sql),
         }),
     });
   },
