@@ -13,7 +13,7 @@ export const HELP = `Who owns which transition, on what evidence, and what is wr
              and lists unfinished effects; --dry-run
 
   --config FILE   JSON with the objects tasks, jobs, lease and effects that your application gives to
-                  createTransitionOwnership, and its timeFormat; "liveness": "heartbeat-only" where it goes by times
+                  createTransitionOwnership, its timeFormat and timeZone; "liveness": "heartbeat-only" where it goes by times
                   alone. Without it: transition_lease with integer ids and, where they are there, transition_effect
                   and jobs with id, task_id, status ('queued', 'running', 'failed'), run_id, pid and started_at; what
                   else a run leaves in a job, finished_at say, is cleared only where --config names it.

@@ -40,7 +40,7 @@ const checkOptions = requestOf({ settingsOnly: optional(boolean, false) } satisf
  *
  * On a scratch row of the lease table, which it removes, it probes what the driver says of statements that met
  * a row, changed nothing or met none, RETURNING, NULL, case and trailing spaces, big integers, the clock and a
- * rollback. It reads settings that make the promise weaker, such as commits that a power cut can take back.
+ * rollback. It shows what the survey finds of the session and of your tables, such as commits that a power cut can take back.
  *
  * Findings are values: a wrong driver is not a failure of the check. Works under every mode. Throws `TypeError`
  * on an ownership made by `using(trx)`. Fails with `store-failure`, also before `ensureSchema`.

@@ -125,6 +125,22 @@ describe.skipIf(mysqlServer.missing !== undefined)('MySQL in a zone with summer 
     expect(await skewIn(zone, mysqlDialect)).toBeLessThan(60_000);
   });
 
+  test.each([
+    ['the first time', first],
+    ['the second time', second],
+  ])('writes a TIMESTAMP right although the present local hour comes %s', async (_which, zone) => {
+    await sql`alter table tasks modify updated_at timestamp(3) null`.execute(place.db);
+    try {
+      const { ownership } = place.process(at(zone));
+      const moved = await updateStageCas(ownership, { taskId: 1, expected: 'deploy', next: 'done' });
+      expect(moved.isOk()).toBe(true);
+      const { rows } = await sql<{ s: string }>`select unix_timestamp(updated_at) as s from tasks`.execute(place.db);
+      expect(Math.abs(Number(rows[0]?.s) * 1_000 - Date.now())).toBeLessThan(60_000);
+    } finally {
+      await sql`alter table tasks modify updated_at datetime(3) null`.execute(place.db);
+    }
+  });
+
   test('would not know it by SYSDATE alone', async () => {
     const bySysdate = { ...mysqlDialect, nowMs: sql<number>`cast(unix_timestamp(sysdate(3)) * 1000 as signed)` };
     const skews = [await skewIn(first, bySysdate), await skewIn(second, bySysdate)];
