@@ -14,6 +14,7 @@ export interface Tick {
   readonly nowMs: number;
   readonly dead: Map<string, Remembered>;
   readonly seen: Map<string, number>;
+  readonly failed: Map<string, number>;
 }
 
 /**
@@ -28,6 +29,7 @@ export class ReapMemory {
   readonly #mostGapMs: number;
   #dead: ReadonlyMap<string, Remembered> = new Map();
   #seen: ReadonlyMap<string, number> = new Map();
+  #failed: ReadonlyMap<string, number> = new Map();
   #lastGapMs = 0;
 
   constructor(mostGapMs: number) {
@@ -38,7 +40,7 @@ export class ReapMemory {
   begin(nowMs: number, gapMs: number): Tick {
     if (gapMs > this.#mostGapMs && gapMs > 2 * this.#lastGapMs) this.#dead = new Map();
     this.#lastGapMs = gapMs;
-    return { nowMs, dead: new Map(), seen: new Map() };
+    return { nowMs, dead: new Map(), seen: new Map(), failed: new Map() };
   }
 
   /** The process of a run is dead at this tick. */
@@ -56,9 +58,20 @@ export class ReapMemory {
     return tick.nowMs - sinceMs;
   }
 
+  /**
+   * A job meets trouble at this tick; true if that is to be told: at the first tick in a row that it does, and then at
+   * the second, the fourth, the eighth, and so on. What goes on for days is known by then.
+   */
+  isToBeTold(tick: Tick, job: string): boolean {
+    const times = (this.#failed.get(job) ?? 0) + 1;
+    tick.failed.set(job, times);
+    return Number.isInteger(Math.log2(times));
+  }
+
   /** A tick came to its end; what it did not see again is forgotten. */
-  keep({ dead, seen }: Tick): void {
+  keep({ dead, seen, failed }: Tick): void {
     this.#dead = dead;
     this.#seen = seen;
+    this.#failed = failed;
   }
 }

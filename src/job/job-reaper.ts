@@ -70,8 +70,9 @@ const PAGE = 500;
  *
  * Every reap is one UPDATE, guarded by the row as it was seen: a job that finished meanwhile is left alone.
  * Pids are evidence only with `jobs.singleHost`, with `jobs.host` and `jobs.pidStart`, or with a probe of yours.
- * A probe, an `onDead` or an UPDATE that fails is told by `job.reap-failed` and stops nothing else. Each tick
- * also sanitizes impossible queued jobs.
+ * A probe, an `onDead` or an UPDATE that fails is told by `job.reap-failed` and stops nothing else; where that goes on,
+ * each report says so, and the event is told at the second tick, the fourth, the eighth, and so on. Each tick also
+ * sanitizes impossible queued jobs.
  *
  * Throws `RangeError` if `lease.maxHoldMs` is longer than `maxRunningMs`, and `TypeError` on an ownership made
  * by `using(trx)`. A tick fails with `store-failure` if the jobs cannot be read; what it saw then counts for
@@ -165,7 +166,9 @@ async function settle(ticking: Ticking, assessed: Assessed, counts: Counts): Pro
     return Object.freeze({ jobId: job.jobId, outcome: what, reason });
   };
   const failed = (message: string): JobOutcome => {
-    observer.tell('job.reap-failed', { ...factsOf(job), message });
+    if (ticking.memory.isToBeTold(ticking.tick, `${typeof job.jobId} ${job.jobId}`)) {
+      observer.tell('job.reap-failed', { ...factsOf(job), message });
+    }
     return outcome('skipped', message);
   };
   if (assessment.state === 'reap') {

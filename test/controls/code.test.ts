@@ -1,8 +1,12 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { ReapMemory } from '../../src/core/reap-memory.js';
 import { EffectCalls } from '../../src/runtime/effect-calls.js';
 import { Holding } from '../../src/runtime/holding.js';
 import { together } from '../effect/together.js';
 import { trouble } from '../effect/trouble.js';
+import { reaping } from '../job/reaping.js';
+import { sqliteStore } from '../job/stores.js';
+import { openYard } from '../job/yard.js';
 import { settled } from '../rig/time.js';
 import { by, type Control, isKept } from './control.js';
 
@@ -24,6 +28,16 @@ const guards: readonly (readonly [guard: string, remove: () => unknown, control:
     by(trouble, 'a result that could not be written is told as an alert, and this process writes it at the next call'),
   ],
 ];
+
+test('the look whether a trouble of a reaper is to be told', async () => {
+  const title = 'a hook that throws is told once, and then less and less; each report says it all the same';
+  const proof = reaping[title];
+  if (proof === undefined) throw new Error('no such proof');
+  vi.spyOn(ReapMemory.prototype, 'isToBeTold').mockReturnValue(true);
+  await using yard = await openYard(sqliteStore);
+  await expect(proof(yard)).rejects.toThrow();
+  vi.restoreAllMocks();
+});
 
 /** A promise that is still not kept when all that can go on has gone on is none. */
 const TURNS = 200;

@@ -409,6 +409,34 @@ export const reaping: Proofs = {
       expect(worker.told('job.reap-failed').map(({ jobId }) => jobId)).toEqual([4, 5]);
     },
 
+  'a hook that throws is told once, and then less and less; each report says it all the same': async (yard) => {
+    const worker = yard.start('a');
+    await putDead(yard);
+    let broken = true;
+    const reaper = reaperOf(worker.own({ lease }), {
+      finalizeGraceMs: 0,
+      deadTicks: 1,
+      onDead: () => {
+        if (broken) throw new Error('the hook is broken');
+        return 'leave';
+      },
+    });
+    const toldAt = async (ticks: number): Promise<readonly number[]> => {
+      const at: number[] = [];
+      for (let tick = 1; tick <= ticks; tick += 1) {
+        const before = worker.told('job.reap-failed').length;
+        expect(await ok(reaper.tick())).toMatchObject({ skipped: 1, outcomes: [{ outcome: 'skipped' }] });
+        if (worker.told('job.reap-failed').length > before) at.push(tick);
+      }
+      return at;
+    };
+    expect(await toldAt(40)).toEqual([1, 2, 4, 8, 16, 32]);
+    broken = false;
+    expect(await toldAt(1)).toEqual([]);
+    broken = true;
+    expect(await toldAt(3)).toEqual([1, 2]);
+  },
+
   'a probe that does not answer in time has failed, and stops neither the rest nor the next tick': async (yard) => {
     const worker = yard.start('a');
     for (const kind of ['hangs', 'dead']) await putDead(yard, { host: 'elsewhere', kind });
