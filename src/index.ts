@@ -122,6 +122,7 @@ export {
 export { type StampOutcome, type StampRequest, stampRunOwnership } from './job/stamp-run-ownership.js';
 export { acquireLease } from './lease/acquire-lease.js';
 export { type AcquiredLeases, acquireLeases } from './lease/acquire-leases.js';
+export { type AdvanceRequest, advanceFencingToken } from './lease/advance-fencing-token.js';
 export { type ForceReleaseRequest, forceReleaseLease } from './lease/force-release-lease.js';
 export { type Defer, type Inspection, inspectLease, shouldDefer } from './lease/inspect-lease.js';
 export type { LeaseOf } from './lease/lease-of.js';

@@ -54,6 +54,14 @@ export interface Dialect {
   /** A list of records, given as one JSON parameter, as the table `given`: the named columns, and `position`. */
   records(json: Fragment, columns: Readonly<Record<string, IdType>>): Fragment;
 
+  /**
+   * Moves the identity of a table of the library's own beyond a number and beyond its rows, never back; one row with
+   * `moved`, the number that it gave last, or none where it was there already. `undefined` where a row that is inserted
+   * with a number moves it.
+   */
+  readonly moveIdentity:
+    | ((named: NamedTable, column: Fragment, beyond: Fragment<number>) => Fragment<{ moved: number | null }>)
+    | undefined;
   /** An INSERT that passes over rows whose key is taken, in silence and without a lock that outlasts a share lock. */
   insertFree(insert: FreeInsert): Fragment;
   /** Locks the rows of a guard against deletion, not against renewal, until the statement's transaction ends. */

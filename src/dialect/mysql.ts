@@ -98,6 +98,7 @@ export const mysqlDialect: Dialect = Object.freeze<Dialect>({
     return sql`json_table(${json}, '$[*]' columns (position for ordinality, ${sql.join(fields)})) as given`;
   },
 
+  moveIdentity: undefined,
   // Not ON DUPLICATE KEY UPDATE: its exclusive lock waits for a holder that writes its stage in an open transaction.
   // What IGNORE would cut or convert besides is refused before any statement.
   insertFree: (insert) => sql`insert ignore into ${insert.table} (${insert.columns}) ${chosenRows(insert)}`,

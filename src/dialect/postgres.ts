@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { IdType } from '../core/id.js';
 import { chosenRows } from './chosen-rows.js';
-import type { Dialect, Fragment, StoredTime } from './dialect.js';
+import type { Dialect, Fragment, NamedTable, StoredTime } from './dialect.js';
 import { postgresCatalogue } from './postgres-catalogue.js';
 import { classifyPostgres } from './postgres-errors.js';
 import { postgresSettings } from './postgres-settings.js';
@@ -69,6 +69,10 @@ const readable = (column: Fragment, otherwise: Fragment): Fragment => {
 /** What a row of an older table gets. */
 const instantOf = (column: Fragment): Fragment => readable(column, sql`clock_timestamp()`);
 
+/** A name as SQL spells it, in text. */
+const quoted = ({ schema, table }: NamedTable): string =>
+  [...(schema === undefined ? [] : [schema]), table].map((name) => `"${name.replaceAll('"', '""')}"`).join('.');
+
 /** PostgreSQL. */
 export const postgresDialect: Dialect = Object.freeze<Dialect>({
   name: 'postgres',
@@ -120,6 +124,16 @@ export const postgresDialect: Dialect = Object.freeze<Dialect>({
       as given (${sql.join(names)})`;
   },
 
+  // What the sequence would give next only it can say. A setval goes back too: the jump leaves room for what others
+  // take between the look and the move.
+  moveIdentity: (named, column, beyond) => {
+    const table = sql.id(...(named.schema === undefined ? [] : [named.schema]), named.table);
+    return sql`select setval(own.name, greatest((${beyond})::bigint, own.top, own.last + 1000)) as moved
+      from (select named.name::regclass as name, nextval(named.name::regclass) as last,
+        coalesce((select max(${column}) from ${table}), 0) as top
+        from (select pg_get_serial_sequence(${quoted(named)}, 'fencing_token') as name) as named) as own
+      where own.name is null or greatest((${beyond})::bigint, own.top) > own.last`;
+  },
   // Whatever key is taken: after a restore the next token may be one that a row has, and the one after it free.
   insertFree: (insert) =>
     sql`insert into ${insert.table} (${insert.columns}) ${chosenRows(insert)} on conflict do nothing`,

@@ -70,6 +70,7 @@ export const sqliteDialect: Dialect = Object.freeze<Dialect>({
       select key as position, ${sql.join(fields)} from each) as given`;
   },
 
+  moveIdentity: undefined,
   // One writer at a time: what is looked for is still so when it is written. An INSERT that meets a conflict
   // would use up a number of AUTOINCREMENT all the same, and so write and commit.
   insertFree: (insert) => {

@@ -1,15 +1,9 @@
-import { sql } from 'kysely';
 import { err, type Result } from 'neverthrow';
 import { storeFailure } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
 import { answered } from './answered.js';
 import { execute } from './execute.js';
 import type { Session } from './session.js';
-
-const NAME = sql.id('transition_ownership');
-const SET = sql`savepoint ${NAME}`;
-const TAKE_BACK = sql`rollback to savepoint ${NAME}`;
-const LET_GO = sql`release savepoint ${NAME}`;
 
 /**
  * Runs statements in a caller's transaction that become true together or not at all: a failure takes back all of them,
@@ -19,10 +13,11 @@ export async function inSavepoint<T>(
   session: Session,
   work: () => Promise<Result<T, StoreFailure>>,
 ): Promise<Result<T, StoreFailure>> {
-  const begun = await execute(session, SET.compile(session.database), 'once');
+  const { set, undo, keep } = session.dialect.savepoint;
+  const begun = await execute(session, set.compile(session.database), 'once');
   if (begun.isErr()) return err(begun.error);
   const worked = await answered(session, work());
-  const ended = await execute(session, (worked.isOk() ? LET_GO : TAKE_BACK).compile(session.database), 'once');
+  const ended = await execute(session, (worked.isOk() ? keep : undo).compile(session.database), 'once');
   if (worked.isOk()) return ended.isErr() ? err(ended.error) : worked;
   // No such savepoint: the database has taken the whole transaction back. Else nobody knows what of it stands.
   const isBack = ended.isOk() || (ended.error.outcome === 'not-applied' && /^(schema|other)$/.test(ended.error.kind));

@@ -2,6 +2,7 @@ import type * as library from 'transition-ownership';
 import {
   acquireLease,
   acquireLeases,
+  advanceFencingToken,
   assessRunningJob,
   assessTransition,
   checkDialect,
@@ -247,6 +248,11 @@ export const entries: Readonly<Record<string, readonly Argument[]>> = {
       { taskId: 1, fencingToken: 1, by: 'ada', reason: 'r' },
       { taskId: NUMBER, fencingToken: NUMBER, by: TEXT, reason: TEXT },
       (given) => forceReleaseLease(ownership, given),
+    ),
+  ],
+  advanceFencingToken: [
+    argument<library.AdvanceRequest>('request', { beyond: 1 }, { beyond: NUMBER }, (given) =>
+      advanceFencingToken(ownership, given),
     ),
   ],
   reclaimStaleLeases: [

@@ -1,5 +1,12 @@
 import { sql } from 'kysely';
-import { acquireLease, forceReleaseLease, reclaimStaleLeases, snapshot, updateStageCas } from 'transition-ownership';
+import {
+  acquireLease,
+  advanceFencingToken,
+  forceReleaseLease,
+  reclaimStaleLeases,
+  snapshot,
+  updateStageCas,
+} from 'transition-ownership';
 import { describe, expect, test } from 'vitest';
 import type { Site } from '../site.js';
 
@@ -7,6 +14,25 @@ const ORDER = { by: 'ops@example', reason: 'the deploy hangs' } as const;
 
 /** What an operator may do. */
 export function operators(site: Site): void {
+  describe('advanceFencingToken', () => {
+    test('moves every later token beyond a number, and never back', async () => {
+      const { ownership } = site.process();
+      const token = async (taskId: number): Promise<number> =>
+        (await acquireLease(ownership, { taskId, actor: 'monitor' }))._unsafeUnwrap().fencingToken ?? Number.NaN;
+      const first = await token(1);
+      const beyond = first + 5_000_000;
+      expect((await advanceFencingToken(ownership, { beyond }))._unsafeUnwrap()).toBeGreaterThanOrEqual(beyond);
+      const second = await token(2);
+      expect(second).toBeGreaterThan(beyond);
+      for (const again of [0, first, beyond]) (await advanceFencingToken(ownership, { beyond: again }))._unsafeUnwrap();
+      const third = await token(3);
+      expect(third).toBeGreaterThan(second);
+      (await advanceFencingToken(ownership, { beyond: third }))._unsafeUnwrap();
+      expect(await token(4)).toBeGreaterThan(third);
+      expect((await site.leases()).map(({ task_id: taskId }) => Number(taskId))).toEqual([1, 2, 3, 4]);
+    });
+  });
+
   describe('a row that nobody can read', () => {
     test('is passed over by a reclaim and by a snapshot, and counted', async () => {
       const { ownership } = site.process();
