@@ -54,6 +54,8 @@ export interface Settings {
   /** Your tasks. */
   readonly tasks: CallersTable;
   readonly updatedAtColumn: string | undefined;
+  /** What makes its value; `undefined` for the database's now. */
+  readonly updatedAtValue: ((builder: unknown) => unknown) | undefined;
   readonly idColumn: string;
   readonly stageColumn: string;
 }

@@ -147,6 +147,7 @@ export type {
   ScopeQuestion,
   ShapeOf,
   StageColumn,
+  StampOption,
   TasksOption,
 } from './options.js';
 export { createTransitionOwnership } from './ownership.js';

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import type { Expression, ExpressionBuilder, Kysely } from 'kysely';
 import type { Mode, SurveyMode } from './context.js';
 import type { IdType } from './core/id.js';
 import type { ProcessIdentity } from './core/process.js';
@@ -14,6 +14,13 @@ import type { Randomness } from './port/randomness.js';
 import type { Listener } from './runtime/observer.js';
 import type { ColumnOf, Fitting, IdOf, SetOf, Shape, StoredId, TableOf, ValueOf } from './shape.js';
 
+/** A column that every stage write stamps with a value of your own. */
+export interface StampOption<DB, T extends TableOf<DB>> {
+  readonly column: ColumnOf<DB, T>;
+  /** Made anew for each write. */
+  readonly value: (eb: ExpressionBuilder<DB, T>) => Expression<unknown>;
+}
+
 /** Where your tasks are. */
 export interface TasksOption<DB, T extends TableOf<DB>, Id extends string, Stage extends string, Moves> {
   /** The table. */
@@ -22,8 +29,8 @@ export interface TasksOption<DB, T extends TableOf<DB>, Id extends string, Stage
   readonly id: Id;
   /** Its stage column. */
   readonly stage: Stage;
-  /** A column that every stage write stamps. */
-  readonly updatedAt?: ColumnOf<DB, T> | undefined;
+  /** A column that every stage write stamps with the database's now, or with a value of yours. */
+  readonly updatedAt?: ColumnOf<DB, T> | StampOption<DB, T> | undefined;
   /** Which moves are legal, by `defineStages`. Default: all. */
   readonly transitions?: Moves | undefined;
 }

@@ -137,6 +137,7 @@ function compose(options: CheckedOptions): Context {
       id: settings.idColumn,
       stage: settings.stageColumn,
       updatedAt: settings.updatedAtColumn,
+      updatedAtValue: settings.updatedAtValue,
       idType: taskIdType,
       lease,
       times,

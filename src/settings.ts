@@ -47,6 +47,12 @@ const stages: Rule<StageMap> = (name) => (value) => {
   return keptStages(value);
 };
 
+/** A column, or a column and what makes its value. */
+const stamp: Rule<string | { readonly column: string; readonly value: (eb: unknown) => unknown }> = (name) => {
+  const [asText, asStamp] = [text(name), object({ column: text, value: callable })(name)];
+  return (value, ids) => (typeof value === 'object' && value !== null ? asStamp(value, ids) : asText(value, ids));
+};
+
 /** What the options of an ownership may say; what has no rule here is looked at where it is used. */
 export const checkOptions = requestOf(
   {
@@ -56,7 +62,7 @@ export const checkOptions = requestOf(
       table: text,
       id: text,
       stage: text,
-      updatedAt: optional(text),
+      updatedAt: optional(stamp),
       transitions: optional(stages),
     } satisfies RulesOf<AnyOptions['tasks']>),
     jobs: optional(jobsRule),
@@ -94,10 +100,13 @@ export function settingsOf(
   dialect: Dialect,
   handle: Handle,
 ): Settings {
-  checkApart(tasks);
+  const { updatedAt: stamped } = tasks;
+  const { column: updatedAt, value: updatedAtValue } =
+    typeof stamped === 'object' ? stamped : { column: stamped, value: undefined };
+  checkApart({ ...tasks, updatedAt });
   const { table, schema: said, taskIdType, runIdType, ...timing } = lease;
   checkRenewals(timing.ttlMs, timing.renewEveryMs);
-  const { id, stage, updatedAt } = tasks;
+  const { id, stage } = tasks;
   const callersTasks = new CallersTable(
     handle,
     tasks.table,
@@ -128,7 +137,8 @@ export function settingsOf(
     effectTable,
     jobs: checkedJobs,
     tasks: callersTasks,
-    updatedAtColumn: tasks.updatedAt,
+    updatedAtColumn: updatedAt,
+    updatedAtValue,
     idColumn: tasks.id,
     stageColumn: tasks.stage,
   });
@@ -152,7 +162,11 @@ export function checkSpelling({ tasks, jobs, schema, leaseTable }: Settings, han
 }
 
 /** Refuses two parts of a task in one column. */
-function checkApart({ id, stage, updatedAt }: CheckedOptions['tasks']): void {
+function checkApart({
+  id,
+  stage,
+  updatedAt,
+}: Readonly<Record<'id' | 'stage', string>> & { updatedAt?: string | undefined }): void {
   if (stage === id) throw new RangeError(`tasks.stage must not be tasks.id, got ${shown(id)} for both`);
   if (updatedAt === id || updatedAt === stage)
     throw new RangeError(`tasks.updatedAt must be a column of its own, got ${shown(updatedAt)}`);

@@ -35,7 +35,7 @@ export function isExpression(value: unknown): value is Expression<unknown> {
 }
 
 /** What a function of the caller's builds; nothing at all would otherwise be NULL in a statement. */
-function built(name: string, build: (builder: unknown) => unknown): Expression<unknown> {
+export function built(name: string, build: (builder: unknown) => unknown): Expression<unknown> {
   const expression = unawaited(build(expressionBuilder()));
   if (!isExpression(expression)) throw new TypeError(`${name} must answer an expression, got ${shown(expression)}`);
   return expression;

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { IdType, IdValue } from '../core/id.js';
 import type { Dialect, Fragment } from '../dialect/dialect.js';
+import { built } from './callers-parts.js';
 import type { CallersTable } from './callers-table.js';
 import type { StoredTimes } from './columns-found.js';
 import { fence, nobodyHolds } from './lease-statements.js';
@@ -31,6 +32,7 @@ export interface TaskNames {
   readonly id: string;
   readonly stage: string;
   readonly updatedAt: string | undefined;
+  readonly updatedAtValue?: ((builder: unknown) => unknown) | undefined;
   readonly idType: IdType;
   readonly lease: Fragment;
   /** How the time columns are stored, as far as is known by now. */
@@ -65,12 +67,17 @@ export function taskStatements(database: Database, dialect: Dialect, names: Task
   const read = sql`${dialect.readId('text', stage)} as stage`;
   const isTask = (taskId: Fragment): Fragment<boolean> => dialect.sameId(idType, id, taskId);
 
+  const stampedWith = (): unknown =>
+    names.updatedAtValue === undefined
+      ? dialect.instant(names.times().updatedAt, dialect.nowMs)
+      : names.tasks.expression(built('tasks.updatedAt.value', names.updatedAtValue));
+
   const assignments = (p: Slots<WriteStage & ExtraColumns>, columns: readonly string[]): Fragment => {
     const { updatedAt: stamped } = names;
     const updatedAt =
       stamped === undefined || columns.some((column) => names.tasks.isSameColumn(column, stamped))
         ? []
-        : [sql`${names.tasks.column(stamped)} = ${dialect.instant(names.times().updatedAt, dialect.nowMs)}`];
+        : [sql`${names.tasks.column(stamped)} = ${stampedWith()}`];
     const extra = columns.map((column) => sql`${names.tasks.column(column)} = ${p[`${EXTRA}${column}`]}`);
     return sql.join([sql`${stage} = ${p.next}`, ...updatedAt, ...extra]);
   };
@@ -96,7 +103,8 @@ export function taskStatements(database: Database, dialect: Dialect, names: Task
         return sql`with written as (${update} returning ${read}), released as (delete from ${lease}
           where task_id = ${p.taskId} and claim = ${p.claim} and exists (select 1 from written)) select stage from written`;
       });
-      compiled.set(key, found);
+      // A value of the caller's is made anew for each write.
+      if (names.updatedAtValue === undefined) compiled.set(key, found);
     }
     return found;
   };

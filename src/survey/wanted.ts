@@ -62,7 +62,7 @@ function taskColumns(settings: Settings): WantedColumn[] {
   return asSpelled(tasks, [
     { name: idColumn, idType: taskIdType, isKey: true },
     { name: stageColumn, written: true, values: stages },
-    ...named(updatedAtColumn, { time: 'updatedAt', written: true }),
+    ...named(updatedAtColumn, { written: true, ...(settings.updatedAtValue === undefined && { time: 'updatedAt' }) }),
   ]);
 }
 

@@ -1,6 +1,7 @@
+import type { ExpressionBuilder } from 'kysely';
 import { claimNextJob, createJobReaper, stampRunOwnership, updateStageCas } from 'transition-ownership';
 import { describe, expect, test } from 'vitest';
-import { kindOf, makeTables, ownershipOver, type Place } from './place.js';
+import { kindOf, kinds, makeTables, ownershipOver, type Place, type Tables, tasksAlone } from './place.js';
 
 const HOUR_MS = 3_600_000;
 const mysql = kindOf('MySQL');
@@ -31,6 +32,32 @@ async function acrossZones(place: Place, here: string, there: string, stored: st
   for (const { ms } of rows) expect(Math.abs(Number(ms) - Date.now())).toBeLessThan(60_000);
   expect(rows).toHaveLength(2);
 }
+
+describe.each(kinds)('on $name', (kind) => {
+  test.skipIf(kind.missing !== undefined)(
+    'updatedAt may be a value of the caller’s, made anew for each write',
+    async () => {
+      await using place = await kind.open();
+      await makeTables(place, { tasks: { updated_at: 'varchar(20)' } });
+      await place.run("insert into tasks (id, stage) values (1, 'a')");
+      let made = 0;
+      const value = (eb: ExpressionBuilder<Tables, 'tasks'>) => {
+        made += 1;
+        return eb.val(`write ${made}`);
+      };
+      const { ownership, events } = ownershipOver(place.db, {
+        ...tasksAlone,
+        tasks: { table: 'tasks', id: 'id', stage: 'stage', updatedAt: { column: 'updated_at', value } },
+      });
+      for (const [expected, next] of [['a', 'b'] as const, ['b', 'c'] as const]) {
+        expect((await updateStageCas(ownership, { taskId: 1, expected, next })).isOk()).toBe(true);
+        expect(await place.read('select updated_at from tasks')).toEqual([{ updated_at: `write ${made}` }]);
+      }
+      expect(made).toBe(2);
+      expect(events.filter((event) => event.type === 'survey.found' && event.table !== null)).toEqual([]);
+    },
+  );
+});
 
 describe.skipIf(mysql.missing !== undefined)('times on MySQL go by the type of their column', () => {
   test.each([
