@@ -123,6 +123,13 @@ export interface OwnershipOptions<
    * reports it; `'off'` does not look. Default `'refuse'`.
    */
   readonly survey?: SurveyMode | undefined;
+  /**
+   * How long a statement waits for the only connection of a database while none of the library's passes it, in ms,
+   * from 1 to a year. Default 5,000. Then the verb returns a `store-failure` of kind `busy`, and nothing was sent: a
+   * transaction of yours has the connection, and the verb belongs on `ownership.using(trx)`. Renewals, releases and
+   * the writes of a held lease wait for as long as that lease is trusted. SQLite only: a pool has more connections.
+   */
+  readonly busyWaitMs?: number | undefined;
   /** Watches; whatever it throws is swallowed. */
   readonly onEvent?: Listener | undefined;
   /** Who this process is. For tests. */

@@ -20,10 +20,10 @@ import { processClaims, processIdentity } from './runtime/process-scope.js';
 import { systemProcesses } from './runtime/process-table.js';
 import { systemRandomness } from './runtime/randomness.js';
 import { Sightings } from './runtime/sightings.js';
-import { turnstileOf } from './runtime/turnstile.js';
 import { type CheckedOptions, checkOptions, checkSpelling, settingsOf } from './settings.js';
 import type { TableOf } from './shape.js';
 import type { Handle } from './sql/callers-table.js';
+import { connectionQueueOf } from './sql/connection-queue.js';
 import { effectStatements } from './sql/effect-statements.js';
 import { jobStatements } from './sql/job-statements.js';
 import { leaseStatements } from './sql/lease-statements.js';
@@ -87,11 +87,11 @@ function bare(handle: object): Database {
   return withoutPlugins.call(handle);
 }
 
-function sessionOn(base: Omit<Session, 'database' | 'inTransaction' | 'turnstile'>, handle: CallersHandle): Session {
+function sessionOn(base: Omit<Session, 'database' | 'inTransaction' | 'queue'>, handle: CallersHandle): Session {
   const database = bare(handle);
   const inTransaction = handle.isTransaction;
-  const turnstile = base.dialect.oneConnection && !inTransaction ? turnstileOf(handle) : undefined;
-  return Object.freeze({ ...base, database, inTransaction, turnstile });
+  const queue = base.dialect.oneConnection && !inTransaction ? connectionQueueOf(handle) : undefined;
+  return Object.freeze({ ...base, database, inTransaction, queue });
 }
 
 function compose(options: CheckedOptions): Context {
@@ -103,10 +103,11 @@ function compose(options: CheckedOptions): Context {
   const dialect = resolveDialect(options.dialect as DialectName | Dialect | undefined, database);
   const settings = settingsOf(options, dialect, db as Handle);
   const { clock = systemClock, identity = processIdentity(), processes = systemProcesses, mode = 'on' } = options;
-  const { registry = processClaims(), randomness = systemRandomness, files = systemFiles } = options;
+  const { registry = processClaims(), randomness = systemRandomness, files = systemFiles, busyWaitMs } = options;
   const ports: Ports = Object.freeze({ clock, identity, processes, files, registry, randomness });
   const observer = new Observer(options.onEvent);
-  const session = sessionOn({ dialect, insisting: new Map(), clock, randomness, observer }, db as CallersHandle);
+  const base = { dialect, insisting: new Map<string, string>(), clock, busyWaitMs, randomness, observer };
+  const session = sessionOn(base, db as CallersHandle);
   const { taskIdType, runIdType, leaseTable, effectTable, jobs } = settings;
   const survey = new Surveyor(() => context, settings);
   const times = () => survey.columns.times;

@@ -3,6 +3,7 @@ import type { IdType } from './core/id.js';
 import {
   by,
   callable,
+  duration,
   given,
   idType,
   object,
@@ -53,6 +54,9 @@ const stamp: Rule<string | { readonly column: string; readonly value: (eb: unkno
   return (value, ids) => (typeof value === 'object' && value !== null ? asStamp(value, ids) : asText(value, ids));
 };
 
+/** How long a statement waits while something else has what it needs, unless an option says otherwise. */
+const DEFAULT_BUSY_WAIT_MS = 5_000;
+
 /** What the options of an ownership may say; what has no rule here is looked at where it is used. */
 export const checkOptions = requestOf(
   {
@@ -85,6 +89,7 @@ export const checkOptions = requestOf(
     timeFormat: optional(oneOf(...TIME_FORMATS)),
     timeZone: optional(oneOf('UTC', 'session')),
     survey: optional(oneOf('refuse', 'report', 'off'), 'refuse'),
+    busyWaitMs: optional(duration(), DEFAULT_BUSY_WAIT_MS),
     onEvent: optional(callable as Rule<Listener>),
     ...portRules,
   } satisfies RulesOf<AnyOptions>,

@@ -3,7 +3,7 @@ import type { Context } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
 import { invariant } from '../core/invariant.js';
-import { type Anchor, anchorNow, elapsedMs, type Holding } from '../runtime/holding.js';
+import { type Anchor, anchorNow, elapsedMs, type Holding, type Trusted } from '../runtime/holding.js';
 import { type Answer, execute, type LateQuery, type Row } from '../sql/execute.js';
 import type { Claims } from '../sql/lease-statements.js';
 import { demandInteger, readInteger, readText } from '../sql/rows.js';
@@ -32,15 +32,17 @@ export interface Renewal {
 export async function renewClaims(
   context: Context,
   given: readonly Holding[],
+  trusted?: Trusted,
 ): Promise<Result<readonly Renewal[], StoreFailure>> {
   const replaced = context.survey.fileReplaced();
   if (replaced !== undefined) return err(replaced);
   const startedAt = anchorNow(context.ports.clock);
   let holdings = given;
-  const updated = await ask(context, () => {
+  const wanted: LateQuery = () => {
     holdings = holdings.filter((holding) => holding.check() === undefined);
     return holdings.length === 0 ? undefined : context.leases.renew(claimsOf(context, holdings));
-  });
+  };
+  const updated = await ask(context, wanted, trusted);
   if (updated.isErr()) return err(updated.error);
   if (holdings.length === 0) return ok([]);
   const claims = claimsOf(context, holdings);
@@ -92,9 +94,10 @@ function unanswered(claim: string, seen: Judged | undefined, tookMs: number): Re
 async function ask(
   { session, ports }: Context,
   query: LateQuery,
+  trusted?: Trusted,
 ): Promise<Result<Answer & { readonly tookMs: number }, StoreFailure>> {
   const askedAt = anchorNow(ports.clock);
-  const answer = await execute(session, query);
+  const answer = await execute(session, query, 'repeatable', trusted);
   return answer.map((given) => ({ ...given, tookMs: elapsedMs(ports.clock, askedAt) }));
 }
 

@@ -7,7 +7,7 @@ import type { Lease } from '../core/lease.js';
 import { readJudged } from '../evidence/read-holder.js';
 import { released, releasedUnguarded, releasing } from '../evidence/released.js';
 import { rowMissing } from '../evidence/row-missing.js';
-import type { Holding } from '../runtime/holding.js';
+import { type Holding, trustedOf } from '../runtime/holding.js';
 import { secretOf } from '../runtime/lease-handle.js';
 import type { Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
@@ -66,7 +66,12 @@ export async function release(context: Context, lease: Lease): Promise<Result<Re
 async function giveBack(context: Context, holding: Holding): Promise<Result<Released, StoreFailure>> {
   const lostBefore = holding.check();
   const { taskId, claim } = holding.facts;
-  const deleted = await execute(context.session, context.leases.release({ taskId, claim }));
+  const deleted = await execute(
+    context.session,
+    context.leases.release({ taskId, claim }),
+    'repeatable',
+    trustedOf([holding]),
+  );
   if (deleted.isErr()) {
     releaseFailed(context, holding, deleted.error);
     return err(deleted.error);

@@ -5,7 +5,7 @@ import type { Lease } from '../core/lease.js';
 import { shown } from '../core/shown.js';
 import { released, releasing } from '../evidence/released.js';
 import { claimsOf } from '../evidence/renew-claims.js';
-import type { Holding } from '../runtime/holding.js';
+import { type Holding, trustedOf } from '../runtime/holding.js';
 import { secretOf } from '../runtime/lease-handle.js';
 import type { Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
@@ -68,7 +68,8 @@ async function releaseChunk(
   releasedNow: Set<Holding>,
 ): Promise<StoreFailure | undefined> {
   const lostBefore = new Set(holdings.filter((holding) => holding.check() !== undefined));
-  const deleted = await execute(context.session, context.leases.releaseMany(claimsOf(context, holdings)));
+  const query = context.leases.releaseMany(claimsOf(context, holdings));
+  const deleted = await execute(context.session, query, 'repeatable', trustedOf(holdings));
   if (deleted.isErr()) {
     for (const holding of holdings) releaseFailed(context, holding, deleted.error);
     return deleted.error;

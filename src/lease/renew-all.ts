@@ -3,7 +3,7 @@ import { jsonId } from '../core/event.js';
 import type { Holder } from '../core/holder.js';
 import { renewClaims } from '../evidence/renew-claims.js';
 import { rowMissing } from '../evidence/row-missing.js';
-import { type Anchor, anchorNow, type Holding } from '../runtime/holding.js';
+import { type Anchor, anchorNow, type Holding, trustedOf } from '../runtime/holding.js';
 
 /** Claims in one renewal statement: 5,000 leases take ten statements a tick. */
 const CHUNK = 500;
@@ -23,7 +23,7 @@ export async function renewAll(context: Context, holdings: readonly Holding[]): 
 async function renewChunk(context: Context, chunk: readonly Holding[]): Promise<readonly Holding[]> {
   const beganLate = tellIfLate(context, chunk, 'A renewal comes more than an interval late.');
   const anchor = anchorNow(context.ports.clock);
-  const renewed = await renewClaims(context, chunk);
+  const renewed = await renewClaims(context, chunk, trustedOf(chunk));
   if (renewed.isErr()) {
     const { message } = renewed.error;
     context.observer.tell('lease.renewal-failed', { leases: chunk.length, lateMs: 0, message });

@@ -1,7 +1,13 @@
-/** A scheduled callback that can be taken back; it never keeps the process alive. */
+/** A scheduled callback that can be taken back. */
 export interface ScheduledCall {
   /** Takes the call back; does nothing when it has run or was cancelled before. */
   cancel(): void;
+}
+
+/** How a call is scheduled. */
+export interface ScheduleOptions {
+  readonly background?: boolean;
+  readonly keepAlive?: boolean;
 }
 
 /**
@@ -16,9 +22,15 @@ export interface Clock {
   /** Resolves after `ms`. Used between two tries of one statement, so it does keep the process alive. */
   sleep(ms: number): Promise<void>;
   /**
-   * Calls `call` once after `ms` (any size, also above the 24.8 days of a native timer).
+   * Calls `call` once after `ms` (any size, also above the 24.8 days of a native timer). It never keeps the process
+   * alive, unless `keepAlive` asks for that.
    *
    * `background` marks what goes on beside the work and is awaited by none of it, as renewals are.
    */
-  schedule(ms: number, call: () => void, options?: { readonly background?: boolean }): ScheduledCall;
+  schedule(ms: number, call: () => void, options?: ScheduleOptions): ScheduledCall;
+  /**
+   * Resolves when the event loop has had a turn. Without it the library never gives the event loop one by itself: a
+   * virtual clock needs none.
+   */
+  turn?(): Promise<void>;
 }

@@ -36,9 +36,16 @@ function checkPort(name: string, value: unknown): asserts value is object {
     throw new TypeError(`${name} must be an object, got ${shown(value)}`);
 }
 
+const clock: Rule<Clock> = (name) => (value) => {
+  const checked = port<Clock>('monotonicMs', 'wallMs', 'sleep', 'schedule')(name)(value, undefined);
+  const turn: unknown = Reflect.get(checked, 'turn');
+  if (turn !== undefined) checkFunction(`${name}.turn`, turn);
+  return checked;
+};
+
 /** What each port must be able to do. */
 export const portRules = {
-  clock: optional(port<Clock>('monotonicMs', 'wallMs', 'sleep', 'schedule')),
+  clock: optional(clock),
   identity: optional(identity),
   processes: optional(port<ProcessTable>('sight')),
   files: optional(port<Files>('identity')),

@@ -8,14 +8,15 @@ export const systemClock: Clock = Object.freeze({
   monotonicMs: () => performance.now(),
   wallMs: () => Date.now(),
   sleep: (ms: number) => new Promise<void>((wake) => setTimeout(wake, ms)),
-  schedule: (ms: number, call: () => void): ScheduledCall => {
+  schedule: (ms: number, call: () => void, { keepAlive = false } = {}): ScheduledCall => {
     let timer: NodeJS.Timeout;
     const arm = (leftMs: number): void => {
       const stepMs = Math.min(leftMs, LONGEST_TIMER_MS);
       timer = setTimeout(() => (leftMs > stepMs ? arm(leftMs - stepMs) : call()), stepMs);
-      timer.unref();
+      if (!keepAlive) timer.unref();
     };
     arm(ms);
     return { cancel: () => clearTimeout(timer) };
   },
+  turn: () => new Promise<void>((turned) => setImmediate(turned)),
 });

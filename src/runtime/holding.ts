@@ -23,6 +23,18 @@ export function elapsedMs(clock: Clock, since: Anchor): number {
   return Math.max(clock.monotonicMs() - since.monotonicMs, clock.wallMs() - since.wallMs);
 }
 
+/** How long a statement about leases may wait for its connection. */
+export interface Trusted {
+  trustedForMs(): number;
+}
+
+/** For as long as one of the leases is trusted; `undefined` where none is any more. */
+export function trustedOf(holdings: readonly Holding[]): Trusted | undefined {
+  const trusted = holdings.filter((holding) => holding.check() === undefined && holding.trustedForMs() > 0);
+  if (trusted.length < 2) return trusted[0];
+  return { trustedForMs: () => Math.max(...trusted.map((holding) => holding.trustedForMs())) };
+}
+
 /** What a process knows of a guarded lease of its own. */
 export interface HoldingFacts {
   readonly taskId: IdValue;
@@ -40,7 +52,7 @@ export interface HoldingFacts {
  *
  * A lease is the frozen value that the caller holds; its holding is what renewals and checks move.
  */
-export class Holding {
+export class Holding implements Trusted {
   readonly facts: HoldingFacts;
   readonly #clock: Clock;
   readonly #onLost: (lost: LeaseLost) => void;

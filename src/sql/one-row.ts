@@ -3,6 +3,7 @@ import { unsuitable } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
 import { finding } from '../core/finding.js';
 import { shown } from '../core/shown.js';
+import type { Trusted } from '../runtime/holding.js';
 import type { CallersTable } from './callers-table.js';
 import type { ColumnsFound } from './columns-found.js';
 import { type Answer, execute, transact } from './execute.js';
@@ -48,13 +49,14 @@ export async function eachOnce<T>(
   { unique, table }: Keyed,
   work: Work<T>,
   metTwice: (value: T) => boolean,
+  trusted?: Trusted,
 ): Promise<Result<T, StoreFailure>> {
   if (unique) return work(session);
   const checked: Work<T> = async (inside) => {
     const done = await work(inside);
     return done.isOk() && metTwice(done.value) ? err(unsuitable([notUnique(table)])) : done;
   };
-  return session.inTransaction ? withSavepoint(session, checked) : transact(session, checked);
+  return session.inTransaction ? withSavepoint(session, checked) : transact(session, checked, trusted);
 }
 
 /** A statement that must meet one row at most. */
@@ -63,9 +65,10 @@ export function executeOnce(
   keyed: Keyed,
   query: Parameters<typeof execute>[1],
   repeat?: Parameters<typeof execute>[2],
+  trusted?: Trusted,
 ): Promise<Result<Answer, StoreFailure>> {
-  const send: Work<Answer> = (inside) => execute(inside, query, repeat);
-  return eachOnce(session, keyed, send, metMore(1));
+  const send: Work<Answer> = (inside) => execute(inside, query, repeat, trusted);
+  return eachOnce(session, keyed, send, metMore(1), trusted);
 }
 
 /** True of an answer that tells of more rows than these. */

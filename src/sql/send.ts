@@ -2,8 +2,13 @@ import type { CompiledQuery, QueryResult } from 'kysely';
 import { err, ok, type Result } from 'neverthrow';
 import { storeFailure } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
+import type { Classified } from '../dialect/dialect.js';
+import { eventLoopOf } from '../runtime/event-loop.js';
+import type { Trusted } from '../runtime/holding.js';
+import { ConnectionTaken, type LateQuery } from './connection-queue.js';
 import type { Session } from './session.js';
-import type { Database } from './statement.js';
+
+export type { LateQuery } from './connection-queue.js';
 
 /** One row as the driver gave it. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -17,46 +22,69 @@ export interface Answer {
   readonly repeated: boolean;
 }
 
-/** A statement that is made when there is a connection to send it over; `undefined` if it is no longer wanted. */
-export type LateQuery = () => CompiledQuery | undefined;
-
 /** Statements that are remembered as refused at first; expressions of the caller's may make any number. */
 const MOST_INSISTING = 1_000;
 
-const NOT_SENT: Answer = Object.freeze({ rows: Object.freeze([]), count: 0n, repeated: false });
+const NOT_WANTED: Answer = Object.freeze({ rows: Object.freeze([]), count: 0n, repeated: false });
 
 /** Sends a statement once, and classifies what goes wrong; one that a session refuses for a setting is insisted on. */
-export async function send(session: Session, query: CompiledQuery | LateQuery): Promise<Result<Answer, StoreFailure>> {
-  const { database, dialect, insisting } = session;
-  let sent = typeof query === 'function' ? undefined : query;
-  let wasRefused = sent !== undefined && insisting.has(sent.sql);
+export async function send(
+  session: Session,
+  query: CompiledQuery | LateQuery,
+  trusted: Trusted | undefined,
+): Promise<Result<Answer, StoreFailure>> {
+  const { dialect, insisting } = session;
+  let sent: CompiledQuery | undefined;
+  let wasRefused = false;
+  const made: LateQuery = () => {
+    sent = typeof query === 'function' ? query() : query;
+    wasRefused = sent !== undefined && insisting.has(sent.sql);
+    return sent && placed(session, sent);
+  };
   try {
-    const answer = await (typeof query === 'function'
-      ? sendLate(database, () => {
-          sent = query();
-          wasRefused = sent !== undefined && insisting.has(sent.sql);
-          return sent && placed(session, sent);
-        })
-      : database.executeQuery(placed(session, query)));
-    if (answer === undefined) return ok(NOT_SENT);
+    const answer = await (typeof query === 'function' || session.queue !== undefined
+      ? sendLate(session, made, trusted)
+      : sendAtOnce(session, made));
+    if (answer === undefined) return ok(NOT_WANTED);
     const { rows, numAffectedRows } = answer;
     return ok({ rows: rows as readonly Row[], count: numAffectedRows, repeated: false });
   } catch (cause) {
     const insisted = sent && !wasRefused ? dialect.insist?.(cause, sent.sql) : undefined;
     if (sent !== undefined && insisted !== undefined && insisting.size <= MOST_INSISTING) {
       insisting.set(sent.sql, insisted);
-      return send(session, query);
+      return send(session, query, trusted);
     }
-    return err(storeFailure({ ...dialect.classify(cause), cause }));
+    return err(storeFailure({ ...classify(session, cause), cause }));
   }
 }
 
+const NOT_SENT: Classified = Object.freeze({ kind: 'busy', retryable: true, outcome: 'not-applied' });
+
+/** What an error means: the driver's own, or that the connection was waited for in vain. */
+export function classify({ dialect }: Session, cause: unknown): Classified {
+  return cause instanceof ConnectionTaken ? NOT_SENT : dialect.classify(cause);
+}
+
 /** Only who has the connection can still take its statement back. */
-function sendLate(database: Database, query: LateQuery): Promise<QueryResult<unknown> | undefined> {
-  return database.connection().execute(async (connection) => {
+function sendLate(
+  session: Session,
+  query: LateQuery,
+  trusted: Trusted | undefined,
+): Promise<QueryResult<unknown> | undefined> {
+  if (session.queue !== undefined) return session.queue.send(session, query, trusted);
+  return session.database.getExecutor().provideConnection(async (connection) => {
     const wanted = query();
     return wanted && connection.executeQuery(wanted);
   });
+}
+
+async function sendAtOnce(session: Session, query: LateQuery): Promise<QueryResult<unknown> | undefined> {
+  const { database, dialect, clock } = session;
+  // In a transaction on the only connection, which is all in this process.
+  const turn = dialect.oneConnection ? eventLoopOf(clock).due() : undefined;
+  if (turn !== undefined) await turn;
+  const wanted = query();
+  return wanted && database.executeQuery(wanted);
 }
 
 /** The statement as this session takes it; in a transaction it is for the commit of that to commit. */

@@ -6,7 +6,7 @@ import type { Holder } from '../core/holder.js';
 import { readJudged } from '../evidence/read-holder.js';
 import { released, releasing } from '../evidence/released.js';
 import { rowMissing } from '../evidence/row-missing.js';
-import type { Holding } from '../runtime/holding.js';
+import { type Holding, trustedOf } from '../runtime/holding.js';
 import { type Answer, changed, execute, transact } from '../sql/execute.js';
 import { executeOnce, tasksKeyed } from '../sql/one-row.js';
 import { readText } from '../sql/rows.js';
@@ -76,7 +76,8 @@ function parametersOf({ taskId, expected, next }: CheckedStageWrite, { facts: { 
 
 function send(context: Context, request: CheckedStageWrite, holding: Holding): Promise<Result<Answer, StoreFailure>> {
   const { session, tasks } = context;
-  return executeOnce(session, tasksKeyed(context), tasks.write('fenced', parametersOf(request, holding), request.set));
+  const query = tasks.write('fenced', parametersOf(request, holding), request.set);
+  return executeOnce(session, tasksKeyed(context), query, 'repeatable', trustedOf([holding]));
 }
 
 /** One commit for both: a fused statement, or a transaction, or part of one, whose first statement is the write. */
@@ -105,7 +106,9 @@ function sendWithRelease(
       changed(inside, answer) ? { ...written.value, count: answer.count } : written.value,
     );
   };
-  return session.inTransaction ? inSavepoint(session, () => both(session)) : transact(session, both);
+  return session.inTransaction
+    ? inSavepoint(session, () => both(session))
+    : transact(session, both, trustedOf([holding]));
 }
 
 /** What is there after a write that changed nothing, or whose answer did not come. */

@@ -147,6 +147,7 @@ export const entries: Readonly<Record<string, readonly Argument[]>> = {
         timeFormat: NONE,
         timeZone: NONE,
         survey: NONE,
+        busyWaitMs: NUMBER,
         onEvent: CALL,
         identity: NONE,
         clock: NONE,

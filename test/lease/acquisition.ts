@@ -442,9 +442,9 @@ export const acquisition: Proofs = {
       retryable: true,
       outcome: 'not-applied',
     });
-    expect(a.wire.matching(INSERT)).toHaveLength(5 + 12);
+    expect(a.wire.matching(INSERT)).toHaveLength(5 + 14);
     expect(a.wire.matching(READ).filter(({ parameters }) => parameters[0] === 2)).toEqual([]);
-    expect(rig.time.slept.slice(4)).toEqual([5, 10, 20, 40, 80, 160, 250, 250, 250, 250, 250]);
+    expect(rig.time.slept.slice(4)).toEqual([5, 10, 20, 40, 80, 160, 250, 250, 250, 250, 250, 250, 185]);
     expect(a.told('store.failed')).toMatchObject([{ kind: 'busy', outcome: 'not-applied' }]);
   },
 

@@ -12,6 +12,7 @@ import { expect } from 'vitest';
 import { err, ok, type Proofs } from '../rig/proofs.js';
 import type { Rig } from '../rig/rig.js';
 import { settled } from '../rig/time.js';
+import { TRIES } from '../rig/wire.js';
 
 const RENEWAL = /^update "transition_lease"/;
 const DELETE = /^delete from "transition_lease"/;
@@ -117,7 +118,7 @@ export const keeping: Proofs = {
   'a renewal that fails is no loss: the next one makes it good': async (rig) => {
     const a = rig.start('a');
     const lease = await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
-    a.wire.fault(RENEWAL, 'refused', 12);
+    a.wire.fault(RENEWAL, 'refused', TRIES);
     await rig.time.advance(10_000);
     expect(a.told('lease.renewal-failed')).toMatchObject([{ leases: 1 }]);
     await rig.time.advance(10_000);

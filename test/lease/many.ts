@@ -1,6 +1,7 @@
 import { acquireLease, acquireLeases } from 'transition-ownership';
 import { expect } from 'vitest';
 import { err, ok, type Proofs } from '../rig/proofs.js';
+import { TRIES } from '../rig/wire.js';
 
 const INSERT = /^insert into "transition_lease"/;
 const READ = /^select .* from "transition_lease"/s;
@@ -118,7 +119,7 @@ export const many: Proofs = {
     const before = rig.leases();
     a.kill();
     for (const trouble of [READ, /^delete from "transition_lease" .*expires_ms/s]) {
-      b.wire.fault(trouble, 'busy', 12);
+      b.wire.fault(trouble, 'busy', TRIES);
       const failed = await err(acquireLeases(b.own(), asking([1, 2])));
       expect(failed).toMatchObject({ type: 'store-failure', kind: 'busy' });
       // Where an insert answers with counts, the row of the free task is known by reading alone.

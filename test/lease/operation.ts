@@ -11,6 +11,7 @@ import {
 import { expect } from 'vitest';
 import { err, ok, type Proofs } from '../rig/proofs.js';
 import type { TestOwnership } from '../rig/rig.js';
+import { TRIES } from '../rig/wire.js';
 
 const DELETE = /^delete from "transition_lease"/;
 const READ = /^select .* from "transition_lease"/s;
@@ -187,7 +188,7 @@ export const operation: Proofs = {
     const own = a.own();
     for (const taskId of [1, 2]) await ok(acquireLease(own, { taskId, actor: 'monitor' }));
     a.kill();
-    b.wire.fault(/^delete from "transition_lease"/, 'busy', 12);
+    b.wire.fault(/^delete from "transition_lease"/, 'busy', TRIES);
     const { reclaimed, skipped } = await ok(reclaimStaleLeases(b.own()));
     expect([reclaimed, skipped].map((holders) => holders.map(({ taskId }) => taskId))).toEqual([[2], [1]]);
     b.wire.fault(/^delete from "transition_lease"/, 'refused');

@@ -3,6 +3,7 @@ import { acquireLease, acquireLeases, type Lease, releaseLease, releaseLeases } 
 import { expect } from 'vitest';
 import { err, ok, type Proofs } from '../rig/proofs.js';
 import type { TestOwnership } from '../rig/rig.js';
+import { TRIES } from '../rig/wire.js';
 
 const DELETE = /^delete from "transition_lease"/;
 
@@ -181,7 +182,7 @@ export const release: Proofs = {
     const a = rig.start('a');
     const own = a.own();
     const lease = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
-    a.wire.fault(DELETE, 'refused', 12);
+    a.wire.fault(DELETE, 'refused', TRIES);
     await err(releaseLease(own, lease));
     expect(await ok(releaseLease(own, lease))).toBe('released');
     expect(rig.leases()).toEqual([]);
@@ -278,7 +279,7 @@ export const release: Proofs = {
     const told = a.told('lease.release-failed');
     expect(told.length).toBe(2 - a.claimed);
     expect(told[0]).toMatchObject({ taskId: 1 });
-    expect(a.wire.matching(DELETE)).toHaveLength(12);
+    expect(a.wire.matching(DELETE)).toHaveLength(TRIES);
     expect(rig.leases()).toHaveLength(2);
   },
 

@@ -59,6 +59,16 @@ describe('another process holds the write lock for longer than the driver waits'
     expect(await child.call('longestGapMs')).toBeGreaterThan(lockedMs / 2);
   });
 
+  test('a driver that does not wait at all leaves the two seconds to the library: a lock of 1.6 s is waited out', async () => {
+    const { file, child } = await newChild({ busyTimeoutMs: 0 });
+    file.run('begin immediate');
+    const answer = child.call('acquire', request);
+    await writes(child, 1);
+    await new Promise((passed) => setTimeout(passed, 1_600));
+    file.run('rollback');
+    expect(await answer).toHaveProperty('ok');
+  });
+
   test('acquireLease: is a retryable store failure when it takes too long, and no handler is started', async () => {
     const { file, child } = await newChild();
     file.run('begin immediate');

@@ -32,6 +32,9 @@ export interface Held {
   readonly letThrough: () => void;
 }
 
+/** How often a statement is tried whose tries end at once, in the two seconds that their pauses may take together. */
+export const TRIES = 22;
+
 const failed = (message: string, code: string): Error => Object.assign(new Error(message), { code });
 
 /** The wire between a process and its database: real statements over it, with real trouble on the way. */

@@ -2,6 +2,7 @@ import { acquireLease, releaseLease, updateStageCas } from 'transition-ownership
 import { expect } from 'vitest';
 import { err, ok, type Proofs } from '../rig/proofs.js';
 import { settled } from '../rig/time.js';
+import { TRIES } from '../rig/wire.js';
 
 const WRITE = /^(with written as \()?update "tasks"/;
 const DELETE = /^delete from "transition_lease"/;
@@ -335,7 +336,7 @@ export const fenced: Proofs = {
         async () => {
           throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
         },
-        12,
+        TRIES,
       );
       a.wire.meanwhile(
         /^rollback$/,
@@ -343,7 +344,7 @@ export const fenced: Proofs = {
           await run();
           throw Object.assign(new Error('cannot rollback - no transaction is active'), { code: 'SQLITE_ERROR' });
         },
-        12,
+        TRIES,
       );
       const failed = await err(updateStageCas(own, { ...move, lease, release: true }));
       expect(failed).toMatchObject({ type: 'store-failure', retryable: true, outcome: 'not-applied' });

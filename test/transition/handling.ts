@@ -3,6 +3,7 @@ import { acquireLease, releaseLease, updateStageCas, withTransitionLease } from 
 import { expect } from 'vitest';
 import { err, ok, type Proofs } from '../rig/proofs.js';
 import { settled } from '../rig/time.js';
+import { TRIES } from '../rig/wire.js';
 
 const DELETE = /^delete from "transition_lease"/;
 const RENEWAL = /^update "transition_lease"/;
@@ -407,7 +408,7 @@ export const held: Proofs = {
     const a = rig.start('a');
     await ok(
       withTransitionLease(a.own(), request, async (lease) => {
-        a.wire.fault(RENEWAL, 'refused', 12);
+        a.wire.fault(RENEWAL, 'refused', TRIES);
         expect(await err(lease.ensure(0))).toMatchObject({ type: 'store-failure', kind: 'connection' });
         expect(lease.signal.aborted).toBe(false);
         await ok(lease.ensure(0));
