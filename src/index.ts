@@ -102,8 +102,14 @@ export { runEffect } from './effect/run-effect.js';
 export { type ClaimedJob, type ClaimRequest, claimNextJob, type JobOrder } from './job/claim-next-job.js';
 export { type ClearedRunOwnership, clearedRunOwnership } from './job/cleared-run-ownership.js';
 export { type FindImpossibleOptions, findImpossibleQueued } from './job/find-impossible-queued.js';
+export {
+  type FinishEnd,
+  type FinishOutcome,
+  type FinishRequest,
+  finishJob,
+} from './job/finish-job.js';
 export type { FoundJob, ImpossibleQueued } from './job/found-job.js';
-export { createJobReaper, type JobOutcome, type JobReaper, type TickReport } from './job/job-reaper.js';
+export { createJobReaper, type JobReaper } from './job/job-reaper.js';
 export type { CheckedJobs, JobColumnsIn, JobShapeOf, JobStatuses, JobsIn, JobsOption } from './job/jobs-option.js';
 export { parseJobId } from './job/parse-job-id.js';
 export type { DeadJob, ReapDecision, ReaperOptions, RunningJob } from './job/reaper-options.js';
@@ -120,6 +126,7 @@ export {
   sanitizeImpossibleQueued,
 } from './job/sanitize-impossible-queued.js';
 export { type StampOutcome, type StampRequest, stampRunOwnership } from './job/stamp-run-ownership.js';
+export type { JobOutcome, TickReport } from './job/tick-report.js';
 export { acquireLease } from './lease/acquire-lease.js';
 export { type AcquiredLeases, acquireLeases } from './lease/acquire-leases.js';
 export { type AdvanceRequest, advanceFencingToken } from './lease/advance-fencing-token.js';
@@ -162,23 +169,7 @@ export type { UnfinishedTransition, UnfinishedTransitions } from './recovery/unf
 export type { Listener } from './runtime/observer.js';
 export { type CheckOptions, checkDialect, type DialectReport } from './schema/check-dialect.js';
 export { ensureSchema, type SchemaChange } from './schema/ensure-schema.js';
-export type {
-  AssignmentsOf,
-  ColumnOf,
-  Fitting,
-  IdOf,
-  JobShape,
-  NextStage,
-  NullableColumnOf,
-  RowOf,
-  SetOf,
-  Shape,
-  ShapeWithJobs,
-  StoredId,
-  TableOf,
-  ValueOf,
-  WhereOf,
-} from './shape.js';
+export type * from './shape.js';
 export type { Condition } from './sql/owned-by.js';
 export type { StageChange, StageFailure } from './stage/stage-change.js';
 export type { StageRequest } from './stage/stage-request.js';

@@ -1,6 +1,13 @@
 import { checkDialect, findImpossibleQueued } from 'transition-ownership';
 import type { Kind } from './arguments.js';
-import { type Diagnosis, explainDeadRun, explainEffect, explainImpossible, explainLease } from './explain.js';
+import {
+  type Diagnosis,
+  explainDeadRun,
+  explainEffect,
+  explainImpossible,
+  explainLease,
+  explainUnreadable,
+} from './explain.js';
 import { answered, Failed, Misshapen } from './failed.js';
 import type { Mapping, Ownership, Part } from './mapping.js';
 import { isThere, partsOf } from './parts.js';
@@ -73,9 +80,13 @@ const queuedJobs: Look = async (patient) => {
 
 const runningJobs: Look = async (patient) => {
   if (!(await hasJobs(patient))) return [];
-  const { jobs } = await foresee(patient.over(['jobs']), JOBS);
+  const { jobs, unreadable } = await foresee(patient.over(['jobs']), JOBS);
   const unproved = jobs.kept.length > 0 && !patient.pidsCount;
-  return [...jobs.requeued.map(explainDeadRun), ...(unproved ? [advice('bare-pids', PIDS)] : [])];
+  return [
+    ...explainUnreadable(unreadable),
+    ...jobs.requeued.map(explainDeadRun),
+    ...(unproved ? [advice('bare-pids', PIDS)] : []),
+  ];
 };
 
 async function hasJobs({ over, mapping, mapped }: Patient): Promise<boolean> {

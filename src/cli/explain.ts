@@ -1,5 +1,5 @@
 import type { AssessedEffect, ImpossibleQueued, LeaseSnapshot, VerdictReason } from 'transition-ownership';
-import { duration, instant, owner } from './text.js';
+import { counted, duration, instant, owner } from './text.js';
 
 /** One thing that the doctor has to say. */
 export interface Diagnosis {
@@ -45,6 +45,13 @@ export function explainImpossible(job: ImpossibleQueued): Diagnosis {
 export function explainDeadRun(job: ImpossibleQueued): Diagnosis {
   const message = `${named(job)} is running by ${runOf(job)}, and that process is gone. The reaper of your application takes it from its run; recover queues it now.`;
   return { code: 'dead-run', severity: 'warning', message, jobId: job.jobId, taskId: job.taskId };
+}
+
+/** Explains queued and running jobs whose rows cannot be read. */
+export function explainUnreadable(jobs: number): readonly Diagnosis[] {
+  if (jobs === 0) return [];
+  const message = `${counted(jobs, 'queued or running job')} cannot be read: an id is not of the type that was said, or a run id or a pid is none. No claim takes them and no reaper ends them: say jobs.idType 'bigint' if the ids are larger than 2^53 - 1, else mend the rows.`;
+  return [{ code: 'unreadable-job', severity: 'error', message }];
 }
 
 const named = ({ jobId, taskId }: ImpossibleQueued): string =>

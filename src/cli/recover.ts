@@ -26,7 +26,7 @@ export async function recover(ownership: Ownership, dryRun: boolean, pidsCount: 
         await recoverOnStartup(ownership, { jobs: 'dead-only' }),
         'The recovery is not complete, begin it again',
       );
-  const { jobs, sanitized, reclaimed, skipped, transitions, underWay, complete } = done;
+  const { jobs, sanitized, reclaimed, skipped, transitions, underWay, unreadable, complete } = done;
   const work = (jobs?.requeued.length ?? 0) + (sanitized?.found ?? 0) + reclaimed.length;
   const left = !complete || transitions.length > 0;
   const leases = reclaimed.map(({ claim: _, ...lease }) => lease);
@@ -39,13 +39,14 @@ export async function recover(ownership: Ownership, dryRun: boolean, pidsCount: 
     skipped: skipped.map(({ claim: _, ...lease }) => lease),
     transitions,
     underWay,
+    unreadable,
     complete,
   };
   return report(left || (dryRun && work > 0), recoveryText(done, dryRun, pidsCount), document);
 }
 
 function recoveryText(recovery: Recovery, dryRun: boolean, pidsCount: boolean): string {
-  const { jobs, sanitized, reclaimed, skipped, transitions, underWay } = recovery;
+  const { jobs, sanitized, reclaimed, skipped, transitions, underWay, unreadable } = recovery;
   const left = [...(jobs?.skipped ?? []), ...(sanitized?.skipped ?? [])];
   const would = dryRun ? ' would be' : '';
   return textOf([
@@ -60,6 +61,7 @@ function recoveryText(recovery: Recovery, dryRun: boolean, pidsCount: boolean): 
     reclaimed.length > 0 && `${reclaimedTable(reclaimed)}\n`,
     left.length > 0 && `Jobs left for the next time, for they changed or are locked: ${listed(left)}.`,
     skipped.length > 0 && `Leases left for the next time: ${listed(skipped.map(({ taskId }) => taskId))}.`,
+    unreadable > 0 && `${counted(unreadable, 'job')} cannot be read, and nothing was done with them: doctor says why.`,
     `${counted(transitions.length, 'transition')} broken off in an effect; ${underWay.length} under way.`,
     transitions.length > 0 && `${effectTable(transitions)}\n${LOOK}`,
     dryRun && 'Nothing was changed.',

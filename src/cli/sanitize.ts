@@ -5,26 +5,24 @@ import { type Report, report } from './report.js';
 import { counted, instant, listed, table, textOf } from './text.js';
 
 const MOST = 100_000;
+const WANTED = 'The queued jobs cannot be read';
 
 /** Clears the run of jobs that are queued and carry one. */
 export async function sanitize(jobs: Ownership, dryRun: boolean): Promise<Report> {
-  const done = dryRun
-    ? await findImpossibleQueued(jobs, { limit: MOST }).map((found) => ({
-        found: found.length,
-        sanitized: found,
-        skipped: [],
-      }))
-    : await sanitizeImpossibleQueued(jobs);
-  const { found, sanitized, skipped } = answered(done, 'The queued jobs cannot be read');
+  const done = answered(await sanitizeImpossibleQueued(jobs, { dryRun }), WANTED);
+  const { found, skipped, unreadable } = done;
+  const sanitized = dryRun ? answered(await findImpossibleQueued(jobs, { limit: MOST }), WANTED) : done.sanitized;
   const lines = [
     found === 0 && 'No queued job carries a run.',
     sanitized.length > 0 && jobTable(sanitized),
     found > 0 && dryRun && `\n${counted(found, 'impossible job')}. Nothing was changed.`,
     sanitized.length > 0 && !dryRun && `\n${counted(sanitized.length, 'impossible job')} cleared.`,
     skipped.length > 0 && `Left for the next time, for they changed or are locked: ${listed(skipped)}.`,
+    unreadable > 0 &&
+      `${counted(unreadable, 'queued job')} cannot be read, and nothing was done with them: doctor says why.`,
   ];
-  const findings = dryRun ? found > 0 : skipped.length > 0;
-  return report(findings, textOf(lines), { command: 'sanitize', dryRun, found, sanitized, skipped });
+  const findings = unreadable > 0 || (dryRun ? found > 0 : skipped.length > 0);
+  return report(findings, textOf(lines), { command: 'sanitize', dryRun, found, sanitized, skipped, unreadable });
 }
 
 /** Jobs with the runs that they were found with. */

@@ -10,6 +10,8 @@ export interface SeenJob {
   readonly started: string | null;
   /** Its `started_at` as the driver gave it. */
   readonly startedAt: unknown;
+  /** The nonce of the claim that it carries; `null` where none is mapped. */
+  readonly claim: string | null;
 }
 
 /** A job with everything that is read of it. */

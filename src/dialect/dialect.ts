@@ -47,6 +47,11 @@ export interface Dialect {
   sameId(type: IdType, column: Fragment, value: Fragment): Fragment<boolean>;
   /** An id, or other text of the caller's, as it is read: a number where that is exact, else text as it was written. */
   readId(type: IdType, column: Fragment): Fragment;
+  /**
+   * True where an id column of the caller's holds an id of the type: within 2^53 - 1 for `integer` and 64 bits for
+   * `bigint`, from 1 to 255 bytes for `text`. It changes no plan.
+   */
+  holdsId(type: IdType, column: Fragment): Fragment<boolean>;
   /** A list of values as one parameter of {@link Dialect.among}. */
   list(values: readonly unknown[]): unknown;
   /** Membership of a column in a list, given as one parameter. */

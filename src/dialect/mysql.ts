@@ -15,6 +15,9 @@ import type { ColumnShape, ColumnType } from './table-shape.js';
  */
 const TEXT = 'character set utf8mb4 /*!80017 collate utf8mb4_0900_bin */ /*M!100201 collate utf8mb4_nopad_bin */';
 
+const SAFE = sql.raw('-9007199254740991 and 9007199254740991');
+const BIGINT = sql.raw('-9223372036854775808 and 9223372036854775807');
+
 const TYPES: Readonly<Record<ColumnType, string>> = Object.freeze({
   token: 'bigint not null auto_increment primary key',
   text: `varchar(255) ${TEXT}`,
@@ -89,6 +92,11 @@ export const mysqlDialect: Dialect = Object.freeze<Dialect>({
       ? sql<boolean>`(${id} = ${value} and ${bytes(id)} = ${bytes(value)})` // by the index, and then byte by byte
       : sql<boolean>`${id} = ${value}`,
   readId: (type: IdType, id) => (type === 'bigint' ? sql`cast(${id} as char)` : id),
+  // Not by the column itself, which would make a range of its index out of it.
+  holdsId: (type: IdType, id) =>
+    type === 'text'
+      ? sql<boolean>`(length(${bytes(id)}) between 1 and 255 and locate(x'00', ${bytes(id)}) = 0)`
+      : sql<boolean>`(${id} + 0 between ${type === 'integer' ? SAFE : BIGINT})`,
   list: (values) => JSON.stringify(values.map(String)),
   among,
   records: (json, columns) => {

@@ -15,6 +15,8 @@ const TEXTS: Readonly<Partial<Record<StoredTime, string>>> = Object.freeze({
   'sqlite-seconds': '%Y-%m-%d %H:%M:%S',
 });
 
+const SAFE = sql.raw('-9007199254740991 and 9007199254740991');
+
 const TYPES: Readonly<Record<ColumnType, string>> = Object.freeze({
   token: 'integer primary key autoincrement',
   text: 'text',
@@ -58,6 +60,12 @@ export const sqliteDialect: Dialect = Object.freeze<Dialect>({
   sameId: (type: IdType, id, value) =>
     type === 'text' ? sql<boolean>`${id} = ${value} collate binary` : sql<boolean>`${id} = ${value}`,
   readId: (type: IdType, id) => (type === 'bigint' ? sql`cast(${id} as text)` : id),
+  holdsId: (type: IdType, id) => {
+    if (type === 'integer') return sql<boolean>`(typeof(${id}) = 'integer' and +${id} between ${SAFE})`;
+    if (type === 'bigint') return sql<boolean>`(typeof(${id}) = 'integer')`;
+    const bytes = sql`cast(${id} as blob)`;
+    return sql<boolean>`(typeof(${id}) = 'text' and length(${bytes}) between 1 and 255 and instr(${bytes}, x'00') = 0)`;
+  },
   list: (values) => JSON.stringify(values.map((value) => (typeof value === 'bigint' ? value.toString() : value))),
   among,
   records: (json, columns) => {

@@ -5,7 +5,7 @@ import type { JobSettings } from '../sql/job-columns.js';
 import type { JobStatuses, JobsOption } from './jobs-option.js';
 
 const DEMANDED = ['id', 'taskId', 'status', 'runId', 'pid', 'startedAt'] as const;
-const OPTIONAL = ['finishedAt', 'availableAt', 'host', 'pidStart'] as const;
+const OPTIONAL = ['finishedAt', 'availableAt', 'host', 'pidStart', 'claim'] as const;
 const STATUSES = ['queued', 'running', 'failed'] as const;
 
 /** What the option `jobs` may say. */
@@ -21,6 +21,7 @@ export const jobsRule = object({
   availableAt: optional(text),
   host: optional(text),
   pidStart: optional(text),
+  claim: optional(text),
   idType: optional(idType, 'integer'),
   statuses: object({ queued: text, running: text, failed: text } satisfies RulesOf<JobStatuses>),
   singleHost: optional(boolean, false),
@@ -39,9 +40,9 @@ export function checkJobs(jobs: CheckedJobs, handle: Handle): JobSettings {
       `jobs.host and jobs.pidStart are mapped together or not at all, got ${shown(host)} and ${shown(pidStart)}`,
     );
   }
-  const { id, taskId, status, runId, pid, startedAt, finishedAt, availableAt, alsoClear } = jobs;
-  const columns = [id, taskId, status, runId, pid, startedAt, finishedAt, availableAt, host, pidStart, ...alsoClear];
-  const mapped = columns.filter((name) => name !== undefined);
+  const { id, taskId, status, runId, pid, startedAt, finishedAt, availableAt, alsoClear, claim } = jobs;
+  const run = [runId, pid, startedAt, finishedAt, host, pidStart, claim, ...alsoClear];
+  const mapped = [id, taskId, status, availableAt, ...run].filter((name) => name !== undefined);
   const table = new CallersTable(handle, jobs.table, mapped);
   return Object.freeze({ ...jobs, table, statuses: Object.freeze(statuses) });
 }

@@ -49,6 +49,8 @@ export interface ClaimedJob<S extends ShapeWithJobs = ShapeWithJobs> {
   readonly startedAt: S['jobs']['startedAt'];
   /** The same, as database time in epoch ms. */
   readonly startedAtMs: number;
+  /** The nonce that the claim wrote, what a stamp compares too; `null` without `jobs.claim`. */
+  readonly claim: string | null;
   /** All its columns, as the claim left them. */
   readonly row: S['jobs']['row'];
 }
@@ -59,7 +61,8 @@ export interface ClaimedJob<S extends ShapeWithJobs = ShapeWithJobs> {
  * At most one job is claimed, and one job by at most one of any number of callers; none waits for another's
  * lock. The same write clears whatever a former run left and sets `started_at` to the database's now: between
  * the claim and the stamp of a pid, a crash leaves nothing stale, and the reaper's `maxRunningMs` counts. Jobs
- * whose `availableAt` is still to come are passed over. Leases are not read: a lease store in trouble does not
+ * whose `availableAt` is still to come are passed over, and so are those whose id (or task's id) is not of the type
+ * that was said: nobody could name them afterwards, and the reports of the other verbs count them as `unreadable`. Leases are not read: a lease store in trouble does not
  * stop the queue. `null` means that there was no such job, never that the database was in trouble.
  *
  * Fails with `store-failure`. If its outcome is `unknown`, one job may be running with nobody to run it: the
@@ -85,6 +88,7 @@ export function claimNextJob<S extends ShapeWithJobs>(
     where: checkWhere(where, jobs.settings),
     orderBy: checkOrder(orderBy),
     set: checkSet(set, jobs.settings, writtenByClaim(jobs.settings)),
+    nonce: jobs.settings.claim === undefined ? '' : context.ports.randomness.claim(),
   };
   return answered(
     context.session,
@@ -120,7 +124,7 @@ async function claimAtOnce(
 /** Locks the next job that nobody has locked, claims it, and reads it, in one transaction. */
 async function claimLocked(
   session: Session,
-  { statements, readId }: Jobs,
+  { statements, readId, settings }: Jobs,
   claim: Claim,
 ): Promise<Result<readonly Row[], StoreFailure>> {
   const picked = await execute(session, statements.pick(claim), 'once');
@@ -131,12 +135,20 @@ async function claimLocked(
   const taken = await execute(session, statements.take(claim, jobId), 'once');
   if (taken.isErr()) return err(taken.error);
   const read = await execute(session, statements.read({ jobId }), 'once');
-  return read.map(({ rows }) => rows);
+  return read.map(({ rows }) => {
+    // A server that is not strict cuts what is too long for its column: it would tell no claim from another.
+    for (const { 'job:claim': written } of rows) {
+      if (settings.claim !== undefined && written !== claim.nonce) {
+        throw new UnreadableRow('claim', written, 'the whole nonce of the claim');
+      }
+    }
+    return rows;
+  });
 }
 
-function toClaimed({ jobId, taskId, started, startedAt, startedAtMs, row }: JobRecord): ClaimedJob {
+function toClaimed({ jobId, taskId, started, startedAt, startedAtMs, claim, row }: JobRecord): ClaimedJob {
   if (started === null || startedAtMs === null) {
     throw new UnreadableRow('startedAt', startedAt, 'the instant that the claim wrote');
   }
-  return Object.freeze({ jobId, taskId, runId: null, pid: null, started, startedAt, startedAtMs, row });
+  return Object.freeze({ jobId, taskId, runId: null, pid: null, started, startedAt, startedAtMs, claim, row });
 }

@@ -21,7 +21,9 @@ const check = requestOf({ limit: optional(limit(), 1_000) } satisfies RulesOf<Fi
 const PAGE = 1_000;
 
 /**
- * Finds queued jobs that carry a run id, a pid or a start, least ids first; changes nothing and tells no event.
+ * Finds queued jobs that carry a run id, a pid, a start or a claim, least ids first; changes nothing. No event is
+ * emitted but `store.failed` for each queued job whose row cannot be read, which is in no list:
+ * {@link sanitizeImpossibleQueued} in a dry run counts them.
  *
  * Costs in proportion to the queued jobs, and no statement looks at more than a thousand of them. Works under
  * every mode. Fails with `store-failure`.
@@ -45,11 +47,22 @@ export async function findImpossible(
   jobs: Jobs,
   limit: number,
 ): Promise<Result<readonly ImpossibleQueued[], StoreFailure>> {
+  return (await lookForImpossible(context, jobs, limit)).map(({ found }) => found);
+}
+
+/** The same, and how many queued jobs could not be read. */
+export async function lookForImpossible(
+  context: Context,
+  jobs: Jobs,
+  limit: number,
+): Promise<Result<{ readonly found: readonly ImpossibleQueued[]; readonly unreadable: number }, StoreFailure>> {
   const found: ImpossibleQueued[] = [];
+  let unreadable = 0;
   for await (const page of impossiblePages(context, jobs, PAGE)) {
     if (page.isErr()) return err(page.error);
-    found.push(...page.value.map(toFound));
+    found.push(...page.value.jobs.map(toFound));
+    unreadable += page.value.unreadable.length;
     if (found.length >= limit) break;
   }
-  return ok(Object.freeze(found.slice(0, limit)));
+  return ok({ found: Object.freeze(found.slice(0, limit)), unreadable });
 }

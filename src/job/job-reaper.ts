@@ -11,43 +11,10 @@ import type { TransitionOwnership } from '../transition-ownership.js';
 import { factsOf, jobsOf } from './jobs-of.js';
 import { type Reaped, reapJob } from './reap-job.js';
 import { checkReaper, type ReaperOptions } from './reaper-options.js';
-import { type Assessed, assessPage, type Ticking } from './running-evidence.js';
+import { type Assessed, assessPage, type Ticking, tellOverdue } from './running-evidence.js';
 import { sanitizeQueued } from './sanitize-impossible-queued.js';
+import type { JobOutcome, TickReport } from './tick-report.js';
 import { runningPages } from './walk.js';
-
-/** What one tick found and did; each running job is counted once, a forced one among the reaped too. */
-export interface TickReport<S extends ShapeWithJobs = ShapeWithJobs> {
-  /** Running jobs that were looked at. */
-  readonly examined: number;
-  /** Claimed, and without a pid yet. */
-  readonly starting: number;
-  /** Alive, or nobody can tell otherwise. */
-  readonly alive: number;
-  /** Their process is gone, but not for long enough. */
-  readonly suspected: number;
-  /** Their process is gone, but somebody is in the middle of moving their task. */
-  readonly deferred: number;
-  /** Taken from their dead run. */
-  readonly reaped: number;
-  /** Those of the reaped that ran longer than `maxRunningMs`: their process may still run. */
-  readonly forced: number;
-  /** Left alone: changed meanwhile, locked by somebody, left by `onDead`, or something failed. */
-  readonly skipped: number;
-  /** Impossible queued jobs that were repaired. */
-  readonly sanitized: number;
-  /** Each job that was deferred, reaped or skipped, and why. */
-  readonly outcomes: readonly JobOutcome<S>[];
-}
-
-/** What a tick did with one job. */
-export interface JobOutcome<S extends ShapeWithJobs = ShapeWithJobs> {
-  /** The job. */
-  readonly jobId: S['jobs']['id'];
-  /** What became of it. */
-  readonly outcome: 'deferred' | 'reaped' | 'skipped';
-  /** Why, for people. */
-  readonly reason: string;
-}
 
 /** Takes jobs from runs that are dead, one tick at a time. */
 export interface JobReaper<S extends ShapeWithJobs = ShapeWithJobs> {
@@ -124,7 +91,7 @@ export function createJobReaper<S extends ShapeWithJobs>(
 }
 
 type Counts = Record<
-  'examined' | 'starting' | 'alive' | 'suspected' | 'deferred' | 'reaped' | 'forced' | 'skipped',
+  'examined' | 'starting' | 'alive' | 'suspected' | 'deferred' | 'reaped' | 'forced' | 'skipped' | 'unreadable',
   number
 >;
 
@@ -139,11 +106,14 @@ async function runTick(ticking: Ticking): Promise<Result<TickReport, StoreFailur
     reaped: 0,
     forced: 0,
     skipped: 0,
+    unreadable: 0,
   };
   const outcomes: JobOutcome[] = [];
   for await (const page of runningPages(context, jobs, PAGE)) {
     if (page.isErr()) return err(page.error);
-    for (const assessed of await assessPage(ticking, page.value)) {
+    for (const job of page.value.unreadable) tellOverdue(ticking, job);
+    counts.unreadable += page.value.unreadable.length;
+    for (const assessed of await assessPage(ticking, page.value.jobs)) {
       counts.examined += 1;
       const outcome = await settle(ticking, assessed, counts);
       if (outcome !== undefined) outcomes.push(outcome);
@@ -152,8 +122,15 @@ async function runTick(ticking: Ticking): Promise<Result<TickReport, StoreFailur
   memory.keep(tick);
   const sanitized = await sanitizeQueued(context, jobs);
   if (sanitized.isErr()) return err(sanitized.error);
+  const unreadable = counts.unreadable + sanitized.value.unreadable;
   return ok(
-    Object.freeze({ ...counts, sanitized: sanitized.value.sanitized.length, outcomes: Object.freeze(outcomes) }),
+    Object.freeze({
+      ...counts,
+      sanitized: sanitized.value.sanitized.length,
+      unreadable,
+      complete: counts.skipped === 0 && sanitized.value.complete && unreadable === 0,
+      outcomes: Object.freeze(outcomes),
+    }),
   );
 }
 

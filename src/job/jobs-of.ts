@@ -55,6 +55,18 @@ export const pid = by((name, value): asserts value is number => {
   }
 });
 
+/** Refuses the nonce of a claim that is none of this ownership's. */
+export function checkClaim(
+  name: string,
+  { claim: column }: JobSettings,
+  value: unknown,
+): asserts value is string | null {
+  if (column === undefined ? value !== null : typeof value !== 'string') {
+    const wanted = column === undefined ? 'null without the option jobs.claim' : 'the text that claimNextJob returned';
+    throw new TypeError(`${name} must be ${wanted}, got ${shown(value)}`);
+  }
+}
+
 /** A job as events tell it. */
 export function factsOf({ jobId, taskId, runId, pid }: Pick<SeenJob, 'jobId' | 'taskId' | 'runId' | 'pid'>): JobFacts {
   return {

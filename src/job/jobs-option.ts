@@ -46,6 +46,13 @@ export interface JobsOption {
   readonly host?: string;
   /** The start mark of `pid`: a reused pid has another. Together with `host`. */
   readonly pidStart?: string;
+  /**
+   * A text column, of 32 characters at least, that each claim writes a nonce into, cleared with the run: what tells
+   * one claim of a job from another. Without it they are told apart by `startedAt` alone, and two claims within one
+   * unit of that column (a millisecond; a second in MySQL's `datetime`) are not: a worker whose job was claimed again
+   * within that unit may still stamp it.
+   */
+  readonly claim?: string;
   /** What job ids are. Default `'integer'`: numbers up to 2^53 - 1. */
   readonly idType?: IdType;
   /** How the column spells the statuses. */
@@ -81,6 +88,7 @@ export interface JobColumnsIn<
   readonly availableAt?: ColumnOf<DB, T>;
   readonly host?: NullableColumnOf<DB, T, string>;
   readonly pidStart?: NullableColumnOf<DB, T, string>;
+  readonly claim?: NullableColumnOf<DB, T, string>;
   readonly statuses: { readonly [S in keyof JobStatuses]: Fitting<ValueOf<DB, T, J['status']>, string> };
   readonly alsoClear?: readonly NullableColumnOf<DB, T>[];
 }
@@ -110,7 +118,8 @@ type Cleared<J extends JobsOption> =
   | J['runId' | 'pid' | 'startedAt']
   | Named<J, 'finishedAt'>
   | Named<J, 'host'>
-  | Named<J, 'pidStart'>;
+  | Named<J, 'pidStart'>
+  | Named<J, 'claim'>;
 type AlsoCleared<J> = J extends { readonly alsoClear: readonly (infer C extends string)[] } ? C : never;
 type Written<J extends JobsOption> = J['id' | 'status'] | Cleared<J>;
 

@@ -58,7 +58,8 @@ async function repairTogether(
 }
 
 function isSame(now: SeenJob, before: SeenJob | undefined): boolean {
-  return now.runId === before?.runId && now.pid === before.pid && now.started === before.started;
+  const { runId, pid, started, claim } = before ?? {};
+  return now.runId === runId && now.pid === pid && now.started === started && now.claim === claim;
 }
 
 /** A job whose repair fails is left for the next pass. */

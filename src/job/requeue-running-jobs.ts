@@ -38,6 +38,10 @@ export interface RequeueReport<S extends ShapeWithJobs = ShapeWithJobs> {
   readonly kept: readonly S['jobs']['id'][];
   /** Jobs that changed while it looked, that somebody has locked, or whose UPDATE failed. */
   readonly skipped: readonly S['jobs']['id'][];
+  /** Jobs whose row cannot be read, an id outside its `idType` for instance: nothing was done with them. */
+  readonly unreadable: number;
+  /** True if nothing was skipped and nothing unreadable: every such job was seen and dealt with. */
+  readonly complete: boolean;
 }
 
 /**
@@ -95,10 +99,13 @@ async function requeueAll(
   const requeued: FoundJob[] = [];
   const kept: IdValue[] = [];
   const skipped: IdValue[] = [];
+  let unreadable = 0;
   for await (const page of runningPages(context, jobs, PAGE)) {
     if (page.isErr()) return err(page.error);
-    const ownerless = new Set(owners === 'all' ? page.value : await ownerlessOf(context, jobs, page.value));
-    for (const job of page.value) {
+    const { jobs: running } = page.value;
+    unreadable += page.value.unreadable.length;
+    const ownerless = new Set(owners === 'all' ? running : await ownerlessOf(context, jobs, running));
+    for (const job of running) {
       if (!ownerless.has(job)) {
         kept.push(job.jobId);
         continue;
@@ -114,6 +121,8 @@ async function requeueAll(
       requeued: Object.freeze(requeued),
       kept: Object.freeze(kept),
       skipped: Object.freeze(skipped),
+      unreadable,
+      complete: skipped.length === 0 && unreadable === 0,
     }),
   );
 }

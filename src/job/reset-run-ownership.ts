@@ -26,7 +26,7 @@ import type { Session } from '../sql/session.js';
 import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { checkSet, writtenByRequeue } from './callers-columns.js';
-import { factsOf, type Jobs, jobsOf, pid } from './jobs-of.js';
+import { checkClaim, factsOf, type Jobs, jobsOf, pid } from './jobs-of.js';
 import { inOneCommit } from './one-commit.js';
 
 /** Which jobs go back to the queue. */
@@ -48,8 +48,13 @@ export type ResetRequest<S extends ShapeWithJobs> = ResetGuard<S> &
 export interface ResetGuard<S extends ShapeWithJobs> {
   /** The status that it must have. Default: running. */
   readonly from?: S['jobs']['status'] | undefined;
-  /** The run that it must have, as the caller saw it (`null` is a value), or `'any'`. */
-  readonly expected: { readonly runId: S['runId'] | null; readonly pid: number | null } | 'any';
+  /**
+   * The run that it must have, as the caller saw it (`null` is a value), or `'any'`. With `claim` only while the job
+   * still carries that claim: two claims that no run has stamped yet differ by nothing else.
+   */
+  readonly expected:
+    | { readonly runId: S['runId'] | null; readonly pid: number | null; readonly claim?: string | null | undefined }
+    | 'any';
   /** Further columns to set, to values or to expressions of the row as it was. */
   readonly set?: S['jobs']['requeueSet'] | undefined;
 }
@@ -64,7 +69,7 @@ export interface ResetReport<S extends ShapeWithJobs = ShapeWithJobs> {
 
 const MOST_JOBS = 500;
 
-const run = object({ runId: nullable(runId), pid: nullable(pid) });
+const run = object({ runId: nullable(runId), pid: nullable(pid), claim: optional(nullable(text)) });
 
 const check = requestOf({
   jobId: optional(jobId),
@@ -94,8 +99,8 @@ const NONE: ResetReport = Object.freeze({ reset: Object.freeze([]), skipped: Obj
  * const job = (await claimNextJob(ownership))._unsafeUnwrap();
  * if (job !== null) {
  *   // The spawn failed: nothing of the run may stay.
- *   const { jobId, runId, pid } = job;
- *   await resetRunOwnership(ownership, { jobId, expected: { runId, pid } });
+ *   const { jobId, runId, pid, claim } = job;
+ *   await resetRunOwnership(ownership, { jobId, expected: { runId, pid, claim } });
  * }
  * ```
  */
@@ -106,7 +111,8 @@ export function resetRunOwnership<S extends ShapeWithJobs>(
   const context = contextOf(ownership);
   const jobs = jobsOf(context, 'resetRunOwnership');
   const checked = check(request, context.settings);
-  const { from = jobs.settings.statuses.running, expected, set = {} } = checked;
+  const { from = jobs.settings.statuses.running, set = {} } = checked;
+  const expected = withClaim(checked.expected, jobs);
   const jobIds = jobIdsOf(checked);
   const reset = { jobIds, from, expected, set: checkSet(set, jobs.settings, writtenByRequeue(jobs.settings)) };
   return answered(
@@ -128,6 +134,14 @@ function jobIdsOf({ jobId, jobIds }: ReturnType<typeof check>): readonly IdValue
     ids.add(id);
   }
   return jobIds;
+}
+
+/** The run that is expected, with its claim where claims are mapped and one is given. */
+function withClaim(expected: Reset['expected'], { settings }: Jobs): Reset['expected'] {
+  if (expected === 'any') return expected;
+  const { claim, ...run } = expected;
+  if (claim !== null && claim !== undefined) checkClaim('expected.claim', settings, claim);
+  return claim === undefined || settings.claim === undefined ? run : { ...run, claim };
 }
 
 async function resetAll(context: Context, jobs: Jobs, reset: Reset): Promise<Result<ResetReport, StoreFailure>> {

@@ -9,6 +9,7 @@ import { shown } from '../core/shown.js';
 import type { Judged } from '../evidence/judge-holder.js';
 import { settled } from '../runtime/settled.js';
 import { TOO_LATE, within } from '../runtime/within.js';
+import type { UnreadableJob } from '../sql/job-rows.js';
 import { toFound } from './found-job.js';
 import type { Jobs } from './jobs-of.js';
 import { holderOf, leaseOf, leasesOf } from './lease-evidence.js';
@@ -71,9 +72,20 @@ export async function assessPage(ticking: Ticking, page: readonly JobRecord[]): 
   }));
 }
 
+/** Reports a job that has run too long and cannot be reaped, for its row cannot be read. */
+export function tellOverdue({ context, plan, memory, tick }: Ticking, job: UnreadableJob): void {
+  const { id, started, startedAtMs, nowMs } = job;
+  const seenForMs = memory.seenForMs(tick, JSON.stringify([id, started]));
+  const runningForMs = startedAtMs === null || nowMs === null ? seenForMs : nowMs - startedAtMs;
+  const { maxRunningMs } = plan.limits;
+  if (runningForMs <= maxRunningMs) return;
+  const message = `it has run for ${runningForMs} ms, longer than maxRunningMs ${maxRunningMs}, and nobody can reap it: its row cannot be read`;
+  context.observer.tell('job.reap-failed', { jobId: id, taskId: null, runId: null, pid: null, message });
+}
+
 /** What tells one run of a job from every other. */
-function runOf({ jobId, runId, pid, started }: JobRecord): string {
-  return JSON.stringify([String(jobId), String(runId), pid, started]);
+function runOf({ jobId, runId, pid, started, claim }: JobRecord): string {
+  return JSON.stringify([String(jobId), String(runId), pid, started, claim]);
 }
 
 const ANSWERS: readonly unknown[] = ['alive', 'dead', 'unknown'] satisfies JobProcess[];

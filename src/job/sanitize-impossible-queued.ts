@@ -30,6 +30,10 @@ export interface SanitizeReport<S extends ShapeWithJobs = ShapeWithJobs> {
   readonly sanitized: readonly ImpossibleQueued<S>[];
   /** Those that changed while it looked, that somebody has locked, or whose repair failed: the next pass meets them again. */
   readonly skipped: readonly S['jobs']['id'][];
+  /** Jobs whose row cannot be read, an id outside its `idType` for instance: nothing was done with them. */
+  readonly unreadable: number;
+  /** True if nothing was skipped and nothing unreadable: every such job was seen and dealt with. */
+  readonly complete: boolean;
 }
 
 const MOST_IN_A_BATCH = 10_000;
@@ -43,7 +47,7 @@ const check = requestOf(
 );
 
 /**
- * Repairs queued jobs that carry a run id, a pid or a start: no run has a job that is queued.
+ * Repairs queued jobs that carry a run id, a pid, a start or a claim: no run has a job that is queued.
  *
  * Each is repaired by a compare-and-swap on the values it was found with: a job that was claimed meanwhile is
  * untouched. Memory and each statement are bounded by `batchSize`; the pass may be killed anywhere and begun
@@ -89,23 +93,39 @@ async function sanitizeAll(
   { dryRun = false, batchSize = 500 }: SanitizeOptions,
 ): Promise<Result<SanitizeReport, StoreFailure>> {
   let found = 0;
+  let unreadable = 0;
   const sanitized: ImpossibleQueued[] = [];
   const skipped: IdValue[] = [];
   for await (const page of impossiblePages(context, jobs, batchSize)) {
     if (page.isErr()) return err(page.error);
-    found += page.value.length;
-    for (const job of page.value) context.observer.tell('queue.impossible-found', told(job));
+    const { jobs: impossible } = page.value;
+    found += impossible.length;
+    unreadable += page.value.unreadable.length;
+    for (const job of impossible) context.observer.tell('queue.impossible-found', told(job));
     if (dryRun) continue;
-    const repaired = await repairPage(context, jobs, page.value);
+    const repaired = await repairPage(context, jobs, impossible);
     if (repaired.isErr()) return err(repaired.error);
-    for (const job of page.value) {
+    for (const job of impossible) {
       if (repaired.value.has(job.jobId)) {
         sanitized.push(toFound(job));
         context.observer.tell('queue.sanitized', told(job));
       } else skipped.push(job.jobId);
     }
   }
-  return ok(Object.freeze({ found, sanitized: Object.freeze(sanitized), skipped: Object.freeze(skipped) }));
+  return ok(sanitizeReport({ found, sanitized, skipped, unreadable }));
+}
+
+/** What a pass found and did, as a frozen value. */
+export function sanitizeReport(done: Omit<SanitizeReport, 'complete'>): SanitizeReport {
+  const { found, sanitized, skipped, unreadable } = done;
+  const complete = skipped.length === 0 && unreadable === 0;
+  return Object.freeze({
+    found,
+    sanitized: Object.freeze(sanitized),
+    skipped: Object.freeze(skipped),
+    unreadable,
+    complete,
+  });
 }
 
 function told(job: SeenJob): EventFacts['queue.sanitized'] {

@@ -2,7 +2,7 @@ import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import { checkObject } from '../core/check.js';
 import type { StoreFailure } from '../core/failure.js';
-import { jobId, type Rule, type RulesOf, requestOf, runId } from '../core/request.js';
+import { jobId, nullable, type Rule, type RulesOf, requestOf, runId, text } from '../core/request.js';
 import { shown } from '../core/shown.js';
 import type { ShapeWithJobs } from '../shape.js';
 import { answered } from '../sql/answered.js';
@@ -12,7 +12,7 @@ import { executeOnce } from '../sql/one-row.js';
 import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import type { ClaimedJob } from './claim-next-job.js';
-import { type Jobs, jobsOf, pid } from './jobs-of.js';
+import { checkClaim, type Jobs, jobsOf, pid } from './jobs-of.js';
 
 /** Which run has a claimed job. */
 export interface StampRequest<S extends ShapeWithJobs> {
@@ -25,15 +25,16 @@ export interface StampRequest<S extends ShapeWithJobs> {
 }
 
 /** A job just as the claim returned it. What is not compared may be anything: an application may keep more with it. */
-const claimed: Rule<Pick<Stamp, 'jobId' | 'started'>> = (name) => {
+export const claimed: Rule<Pick<Stamp, 'jobId' | 'started' | 'claim'>> = (name) => {
+  const checkNonce = nullable(text)(`${name}.claim`);
   const checkJobId = jobId(`${name}.jobId`);
   return (value, ids) => {
     checkObject(name, value);
-    const { jobId, started } = value as Partial<ClaimedJob>;
+    const { jobId, started, claim = null } = value as Partial<ClaimedJob>;
     if (typeof started !== 'string') {
       throw new TypeError(`${name} must be a job as claimNextJob answered it, got started ${shown(started)}`);
     }
-    return { jobId: checkJobId(jobId, ids), started };
+    return { jobId: checkJobId(jobId, ids), started, claim: checkNonce(claim) };
   };
 };
 
@@ -43,14 +44,16 @@ const check = requestOf({ job: claimed, runId, pid } satisfies RulesOf<StampRequ
 export type StampOutcome = 'stamped' | 'superseded';
 
 /**
- * Writes the run and the pid of a claimed job: one UPDATE, guarded by the claim's own `started_at`.
+ * Writes the run and the pid of a claimed job: one UPDATE, guarded by the claim's own `started_at` and its nonce.
  *
  * A worker whose job was reaped, cancelled, or claimed again meanwhile is `'superseded'` and has written
- * nothing: it must not run the job. Two claims of one job differ by their `started_at`, so its column must keep
- * milliseconds. Where `jobs.host` and `jobs.pidStart` are mapped, this host and the start mark of the pid are
+ * nothing: it must not run the job. With `jobs.claim` two claims of one job always differ; without it only by
+ * their `started_at`, so two claims within one unit of that column (a second, where it keeps no fraction) are not
+ * told apart. Where `jobs.host` and `jobs.pidStart` are mapped, this host and the start mark of the pid are
  * written too.
  *
- * Fails with `store-failure`.
+ * Fails with `store-failure`; nothing was written unless its outcome is `unknown`. The job is then still running
+ * without a run: return it by {@link resetRunOwnership}, or the reaper does after `maxRunningMs`.
  */
 export function stampRunOwnership<S extends ShapeWithJobs>(
   ownership: TransitionOwnership<S>,
@@ -59,6 +62,7 @@ export function stampRunOwnership<S extends ShapeWithJobs>(
   const context = contextOf(ownership);
   const jobs = jobsOf(context, 'stampRunOwnership');
   const { job, runId, pid } = check(request, context.settings);
+  checkClaim('job.claim', jobs.settings, job.claim);
   const { identity, processes } = context.ports;
   const { start: pidStart } = processes.sight(pid);
   const stamped = { ...job, runId, pid, host: identity.host, pidStart };

@@ -6,10 +6,10 @@ import { MAX_LIMIT } from '../core/limit.js';
 import { boolean, given, optional, type RulesOf, requestOf } from '../core/request.js';
 import { type Probes, probesRule } from '../effect/assess-transition.js';
 import type { AnyProbe } from '../effect/effect-request.js';
-import { findImpossible } from '../job/find-impossible-queued.js';
+import { lookForImpossible } from '../job/find-impossible-queued.js';
 import { type Jobs, jobsOf } from '../job/jobs-of.js';
 import { owners, type RequeueOwners, type RequeueReport, requeueRunning } from '../job/requeue-running-jobs.js';
-import { type SanitizeReport, sanitizeQueued } from '../job/sanitize-impossible-queued.js';
+import { type SanitizeReport, sanitizeQueued, sanitizeReport } from '../job/sanitize-impossible-queued.js';
 import { type Reclaimed, reclaimStale } from '../lease/reclaim-stale-leases.js';
 import type { Shape, ShapeWithJobs } from '../shape.js';
 import { answered } from '../sql/answered.js';
@@ -48,7 +48,10 @@ export interface RecoveryReport<S extends Shape = Shape> extends UnfinishedTrans
   readonly reclaimed: readonly Reclaimed[];
   /** Leases of dead owners that could not be deleted. */
   readonly skipped: readonly Holder[];
-  /** Rows of leases and effects that cannot be read: each is told by `store.failed`, left alone, and stops no other. */
+  /**
+   * Rows of leases, effects and jobs that cannot be read, an id outside its type for instance: each is told by
+   * `store.failed`, left alone, and stops no other.
+   */
   readonly unreadable: number;
   /** True if nothing was skipped or unreadable: every row that could be recovered was. */
   readonly complete: boolean;
@@ -135,9 +138,10 @@ async function recover(
   const [doneJobs, doneSanitizing] = [requeued.unwrapOr(null), sanitized.unwrapOr(null)];
   const doneReclaiming = reclaimed.unwrapOr({ reclaimed: [], kept: [], skipped: [], unreadable: 0 });
   const { transitions, underWay, unreadable: unreadableEffects } = unfinished.unwrapOr(NOTHING_UNFINISHED);
-  const unreadable = doneReclaiming.unreadable + unreadableEffects;
   const skipped =
     (doneJobs?.skipped.length ?? 0) + (doneSanitizing?.skipped.length ?? 0) + doneReclaiming.skipped.length;
+  const unreadableJobs = (doneJobs?.unreadable ?? 0) + (doneSanitizing?.unreadable ?? 0);
+  const unreadable = doneReclaiming.unreadable + unreadableEffects + unreadableJobs;
   if (!dryRun) {
     context.observer.tell('recovery.finished', {
       requeued: doneJobs?.requeued.length ?? 0,
@@ -165,6 +169,8 @@ async function recover(
 
 /** The impossible jobs as a pass would report them that repaired each. */
 async function wouldSanitize(context: Context, jobs: Jobs): Promise<Result<SanitizeReport, StoreFailure>> {
-  const found = await findImpossible(context, jobs, MAX_LIMIT);
-  return found.map((all) => Object.freeze({ found: all.length, sanitized: all, skipped: Object.freeze([]) }));
+  const looked = await lookForImpossible(context, jobs, MAX_LIMIT);
+  return looked.map(({ found, unreadable }) =>
+    sanitizeReport({ found: found.length, sanitized: found, skipped: [], unreadable }),
+  );
 }

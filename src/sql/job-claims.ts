@@ -11,12 +11,15 @@ export interface Claim {
   readonly where: Part;
   readonly orderBy: readonly OrderTerm[];
   readonly set: Part;
+  /** Its nonce: what tells it from every other claim of the job, where claims are mapped. */
+  readonly nonce: string;
 }
 
 /** The run that a stamp writes. */
 export interface Stamp {
   readonly jobId: IdValue;
   readonly started: string;
+  readonly claim: string | null;
   readonly runId: IdValue;
   readonly pid: number;
   readonly host: string;
@@ -32,14 +35,23 @@ export function jobClaims(
   { compiled, returning, update, cleared }: JobWriting,
 ) {
   const { queued, running } = names.statuses;
-  const { table, column, id, key, whole, now, inStatus, isJob, isRun, isPid, hasStarted } = columns;
+  const { table, column, id, key, whole, now, inStatus, isJob, isRun, isPid, hasStarted, hasClaim } = columns;
 
   const next = (p: Slots<Columns>, { where, orderBy }: Claim, answered: Fragment): Fragment =>
     sql`select ${answered} from ${table}
-      where ${sql.join([inStatus(queued), columns.isDue, ...where.fragments(p)], sql` and `)}
+      where ${sql.join([inStatus(queued), columns.isDue, columns.isReadable, ...where.fragments(p)], sql` and `)}
       order by ${ordered(orderBy, names.id, column)} limit 1 ${dialect.lockFreeRows}`;
   const claiming = (p: Slots<Columns>, { set }: Claim): Fragment =>
-    update(p, set, running, { ...cleared, [names.startedAt]: now('startedAt') });
+    update(p, set, running, {
+      ...cleared,
+      [names.startedAt]: now('startedAt'),
+      ...(names.claim !== undefined && { [names.claim]: place(p, 'nonce') }),
+    });
+  const nonce = (claim: Claim): Columns => (names.claim === undefined ? {} : { nonce: claim.nonce });
+
+  /** It is still the claim that was answered. */
+  const claimed = (p: Slots<Pick<Stamp, 'started' | 'claim'>>): Fragment =>
+    sql.join([hasStarted(p.started), ...hasClaim(p.claim)], sql` and `);
 
   return {
     /** Claims the next job, in one statement; only where UPDATE answers with rows. */
@@ -47,7 +59,7 @@ export function jobClaims(
       compiled(
         ['claim', claim.orderBy],
         [claim.where, claim.set],
-        {},
+        nonce(claim),
         (p) => sql`${claiming(p, claim)} where ${id} = (${next(p, claim, id)}) returning ${whole}`,
       ),
     /** Finds and locks the next job. */
@@ -55,7 +67,12 @@ export function jobClaims(
       compiled(['pick', claim.orderBy], [claim.where], {}, (p) => next(p, claim, key)),
     /** Claims a job that this transaction has locked. */
     take: (claim: Claim, jobId: IdValue): CompiledQuery =>
-      compiled(['take'], [claim.set], { jobId }, (p) => sql`${claiming(p, claim)} where ${isJob(place(p, 'jobId'))}`),
+      compiled(
+        ['take'],
+        [claim.set],
+        { jobId, ...nonce(claim) },
+        (p) => sql`${claiming(p, claim)} where ${isJob(place(p, 'jobId'))}`,
+      ),
     /** Reads a job. */
     read: statement<{ jobId: IdValue }>(database, (p) => sql`select ${whole} from ${table} where ${isJob(p.jobId)}`),
 
@@ -69,13 +86,13 @@ export function jobClaims(
       ] as const;
       const written = stamped.flatMap(([name, value]) => (name === undefined ? [] : [sql`${column(name)} = ${value}`]));
       return sql`update ${table} set ${sql.join(written)} where ${isJob(p.jobId)} and ${inStatus(running)}
-        and ${columns.runId} is null and ${columns.pid} is null and ${hasStarted(p.started)}${andCommitting(dialect)} ${returning(key)}`;
+        and ${columns.runId} is null and ${columns.pid} is null and ${claimed(p)}${andCommitting(dialect)} ${returning(key)}`;
     }),
     /** Reads a job that has just this stamp. */
     readStamp: statement<Stamp>(
       database,
       (p) => sql`select ${key} from ${table} where ${isJob(p.jobId)} and ${inStatus(running)}
-        and ${isRun(p.runId)} and ${isPid(p.pid)} and ${hasStarted(p.started)}`,
+        and ${isRun(p.runId)} and ${isPid(p.pid)} and ${claimed(p)}`,
     ),
   };
 }

@@ -17,6 +17,7 @@ export interface JobNames {
   readonly availableAt: string | undefined;
   readonly host: string | undefined;
   readonly pidStart: string | undefined;
+  readonly claim: string | undefined;
   readonly alsoClear: readonly string[];
   readonly statuses: { readonly queued: string; readonly running: string; readonly failed: string };
 }
@@ -37,8 +38,8 @@ export interface JobTypes {
 
 /** The columns that are null in a queued job. */
 export function runColumns(names: JobNames): readonly string[] {
-  const { runId, pid, startedAt, finishedAt, host, pidStart, alsoClear } = names;
-  const mapped = [finishedAt, host, pidStart].filter((name) => name !== undefined);
+  const { runId, pid, startedAt, finishedAt, host, pidStart, claim, alsoClear } = names;
+  const mapped = [finishedAt, host, pidStart, claim].filter((name) => name !== undefined);
   return [runId, pid, startedAt, ...mapped, ...alsoClear];
 }
 
@@ -51,6 +52,8 @@ export function jobColumns(dialect: Dialect, names: JobNames, { idType, taskIdTy
   const pid = column(names.pid);
   const startedAt = column(names.startedAt);
   const availableAt = names.availableAt === undefined ? undefined : column(names.availableAt);
+  const claim = names.claim === undefined ? undefined : column(names.claim);
+  const taskId = column(names.taskId);
   const started = dialect.instantText(times.startedAt, startedAt);
   const optional = (name: string | undefined): Fragment =>
     name === undefined ? sql`null` : dialect.readId('text', column(name));
@@ -60,12 +63,15 @@ export function jobColumns(dialect: Dialect, names: JobNames, { idType, taskIdTy
   const key = as(dialect.readId(idType, id), 'id');
   const seen = sql.join([
     key,
-    as(dialect.readId(taskIdType, column(names.taskId)), 'task'),
+    as(dialect.readId(taskIdType, taskId), 'task'),
     as(dialect.readId(runIdType, runId), 'run'),
     as(pid, 'pid'),
     as(started, 'started'),
     as(startedAt, 'started-at'),
+    ...(claim === undefined ? [] : [as(dialect.readId('text', claim), 'claim')]),
   ]);
+  const hasTaskId =
+    names.taskId === names.id ? sql`1 = 1` : sql`(${taskId} is null or ${dialect.holdsId(taskIdType, taskId)})`;
   return {
     table: names.table.table,
     column,
@@ -94,11 +100,21 @@ export function jobColumns(dialect: Dialect, names: JobNames, { idType, taskIdTy
       runIdType === 'text' ? dialect.sameText(runId, run) : dialect.same(runId, run),
     isPid: (number: Fragment): Fragment<boolean> => dialect.same(pid, number),
     hasStarted: (text: Fragment): Fragment<boolean> => dialect.sameText(started, text),
+    /** The claim of a run, where claims are mapped; nothing else is compared. */
+    hasClaim: (nonce: Fragment): readonly Fragment<boolean>[] =>
+      claim === undefined ? [] : [dialect.sameText(claim, nonce)],
+    /** The id as text, exact also where it cannot be read as its type. */
+    exact: as(dialect.readId('bigint', id), 'exact'),
+    /** Its ids are of the types that were said: whoever took it otherwise could never name it. */
+    isReadable: sql<boolean>`(${dialect.holdsId(idType, id)} and ${hasTaskId})`,
     isDue:
       availableAt === undefined
         ? sql`1 = 1`
         : sql`(${availableAt} is null or ${dialect.epochMs(times.availableAt, availableAt)} <= ${dialect.nowMs})`,
-    isImpossible: sql`(${runId} is not null or ${pid} is not null or ${startedAt} is not null)`,
+    isImpossible: sql`(${sql.join(
+      [runId, pid, startedAt, ...(claim === undefined ? [] : [claim])].map((column) => sql`${column} is not null`),
+      sql` or `,
+    )})`,
   };
 }
 

@@ -11,20 +11,24 @@ export interface Page {
 
 /** The statements that read the caller's jobs: none reads more than its page. */
 export function jobReads(database: Database, { statuses }: JobNames, columns: JobColumns) {
-  const { table, id, seen, whole, as, inStatus, isImpossible } = columns;
+  const { table, id, seen, whole, exact, as, inStatus, isImpossible, isReadable } = columns;
+
+  const readable = sql`case when ${isReadable} then 1 else 0 end`;
 
   const running = (limit: Fragment, after: Fragment): Fragment =>
-    sql`select ${whole} from ${table} where ${inStatus(statuses.running)} ${after} order by ${id} limit ${limit}`;
+    sql`select ${whole}, ${exact}, ${as(readable, 'readable')} from ${table}
+      where ${inStatus(statuses.running)} ${after} order by ${id} limit ${limit}`;
 
   // Some databases take a table of the caller's for this one if it has its name.
   const page = sql.id('job:page');
   // The last row of the page comes along even if it is sound: the next page begins behind it.
   const queued = (limit: Fragment, after: Fragment): Fragment =>
-    sql`with ${page} as (select ${id} as page_key, ${isImpossible} as page_impossible, ${seen} from ${table}
+    sql`with ${page} as (select ${id} as page_key, ${isImpossible} as page_impossible, ${readable} as page_readable,
+        ${seen}, ${exact} from ${table}
       where ${inStatus(statuses.queued)} ${after} order by ${id} limit ${limit})
-      select ${page}.*, ${as(sql`page_impossible`, 'impossible')}, ${as(sql`(select count(*) from ${page})`, 'page')}
+      select ${page}.*, ${as(sql`page_impossible`, 'impossible')}, ${as(sql`page_readable`, 'readable')}, ${as(sql`(select count(*) from ${page})`, 'page')}
       from ${page}
-      where page_impossible or page_key = (select page_key from ${page} order by page_key desc limit 1)
+      where page_impossible or page_readable = 0 or page_key = (select page_key from ${page} order by page_key desc limit 1)
       order by page_key`;
 
   const behind = (after: Fragment): Fragment => sql`and ${id} > ${after}`;

@@ -137,13 +137,13 @@ function judgeColumn(
         `${column} takes ${room} characters, and other hosts may write ${String(wanted.most)}: make it longer.`,
       );
   }
-  if (time !== undefined) judgeTime(column, seen, { tell, ...around });
+  if (time !== undefined) judgeTime(column, seen, { tell, isCoarse: wanted.coarse === true, ...around });
 }
 
 function judgeTime(
   column: string,
   seen: ColumnFacts,
-  { tell, ...around }: Circumstances & { readonly tell: Tell },
+  { tell, isCoarse, ...around }: Circumstances & { readonly tell: Tell; readonly isCoarse: boolean },
 ): void {
   if (seen.holds === 'date')
     tell(
@@ -159,11 +159,11 @@ function judgeTime(
     );
   }
   const isTyped = seen.holds === 'instant' || seen.holds === 'local-time';
-  if (isTyped ? (seen.digits ?? 3) < 3 : around.timeFormat === 'sqlite-seconds') {
+  if (!isCoarse && (isTyped ? (seen.digits ?? 3) < 3 : around.timeFormat === 'sqlite-seconds')) {
     tell(
       'coarse-time',
       'warning',
-      `${column} keeps less than milliseconds: two claims of a job within one of its ticks cannot be told apart.`,
+      `${column} keeps less than milliseconds: two claims of a job within one of its ticks cannot be told apart by it: map jobs.claim.`,
     );
   }
 }

@@ -13,6 +13,8 @@ export interface WantedColumn {
   /** True of the id that each write goes by. */
   readonly isKey?: boolean;
   readonly time?: keyof StoredTimes;
+  /** True of a time that tells nothing apart. */
+  readonly coarse?: boolean;
   readonly written?: boolean;
   readonly cleared?: boolean;
   /** Values that are certainly written. */
@@ -32,6 +34,9 @@ export interface WantedTable extends NamedTable {
 
 /** Kernel boot, two namespaces, and a host name of 64 characters. */
 const LONGEST_HOST = 136;
+
+/** As long as a nonce. */
+const NONCE = '0'.repeat(32);
 
 /** The tables that an ownership reads and writes, as its options name them. */
 export function wantedTables(settings: Settings, identity: ProcessIdentity): readonly WantedTable[] {
@@ -77,10 +82,11 @@ function jobColumns(
     { name: jobs.taskId, idType: taskIdType },
     { name: jobs.status, written: true, values: Object.values(jobs.statuses) },
     ...[jobs.runId, jobs.pid, ...jobs.alsoClear].map((name) => ({ name, ...ofRun })),
-    { name: jobs.startedAt, ...ofRun, time: 'startedAt' },
+    { name: jobs.startedAt, ...ofRun, time: 'startedAt', coarse: jobs.claim !== undefined },
     ...named(jobs.finishedAt, { ...ofRun, time: 'finishedAt' }),
     ...named(jobs.availableAt, { time: 'availableAt' }),
     ...named(jobs.host, { ...ofRun, values: [host], most: LONGEST_HOST }),
+    ...named(jobs.claim, { ...ofRun, values: [NONCE] }),
     ...named(jobs.pidStart, { ...ofRun, values: start === null ? [] : [start] }),
   ]);
 }

@@ -10,6 +10,7 @@ import {
   createJobReaper,
   createTransitionOwnership,
   findImpossibleQueued,
+  finishJob,
   forceReleaseLease,
   type Held,
   reclaimStaleLeases,
@@ -195,6 +196,7 @@ export const entries: Readonly<Record<string, readonly Argument[]>> = {
         availableAt: TEXT,
         host: TEXT,
         pidStart: TEXT,
+        claim: TEXT,
         idType: NONE,
         statuses: OBJECT,
         singleHost: FLAG,
@@ -319,6 +321,14 @@ export const entries: Readonly<Record<string, readonly Argument[]>> = {
       { job: claimed, runId: 7, pid: 7 },
       { job: NONE, runId: NUMBER, pid: NUMBER },
       (given) => stampRunOwnership(ownership, given),
+    ),
+  ],
+  finishJob: [
+    argument<library.FinishEnd<library.ShapeWithJobs> & Record<'job' | 'jobId' | 'runId' | 'claim', 1>>(
+      'request',
+      { job: claimed, status: 'done' },
+      { job: NONE, jobId: NONE, runId: NUMBER, claim: NONE, status: TEXT, set: OBJECT },
+      (given) => finishJob(ownership, given),
     ),
   ],
   resetRunOwnership: [

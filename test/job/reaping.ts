@@ -42,6 +42,8 @@ const NOTHING = {
   forced: 0,
   skipped: 0,
   sanitized: 0,
+  unreadable: 0,
+  complete: true,
   outcomes: [],
 };
 

@@ -177,6 +177,8 @@ export const returning: Proofs = {
       requeued: [],
       kept: [],
       skipped: [],
+      unreadable: 0,
+      complete: true,
     });
   },
 

@@ -109,7 +109,12 @@ export const sanitizing: Proofs = {
     await mixed(yard);
     await ok(sanitizeImpossibleQueued(ownership));
     const after = await yard.jobs();
-    expect(await ok(sanitizeImpossibleQueued(ownership))).toEqual({ found: 0, sanitized: [], skipped: [] });
+    expect(await ok(sanitizeImpossibleQueued(ownership))).toMatchObject({
+      found: 0,
+      sanitized: [],
+      skipped: [],
+      complete: true,
+    });
     expect(await yard.jobs()).toEqual(after);
   },
 
@@ -121,6 +126,8 @@ export const sanitizing: Proofs = {
       found: 3,
       sanitized: [],
       skipped: [],
+      unreadable: 0,
+      complete: true,
     });
     expect(await yard.jobs()).toEqual(before);
     expect(worker.told('queue.sanitized')).toEqual([]);

@@ -35,6 +35,7 @@ export interface Tables {
     worker_id: string | null;
     attempts: number;
     last_status: string | null;
+    claim: string | null;
   };
 }
 
@@ -54,6 +55,7 @@ export interface JobRow {
   readonly worker_id: string | null;
   readonly attempts: number;
   readonly last_status: string | null;
+  readonly claim: string | null;
 }
 
 const INSTANTS: readonly string[] = ['started_at', 'finished_at', 'available_at'];
@@ -72,6 +74,7 @@ const COLUMNS: readonly (keyof JobRow)[] = [
   'worker_id',
   'attempts',
   'last_status',
+  'claim',
 ];
 
 /** The option `jobs` of these tests; pids are evidence by their host and their start. */
@@ -103,6 +106,7 @@ export interface YardOptions {
 export interface Overrides {
   readonly lease?: LeaseOption<'integer', 'integer'>;
   readonly mode?: Mode | (() => Mode);
+  readonly survey?: 'refuse' | 'report' | 'off';
   readonly scope?: (question: { readonly taskId: number; readonly context: unknown }) => boolean;
 }
 
@@ -145,6 +149,11 @@ export class Worker {
   /** An ownership of this process, with jobs whose pids are evidence. */
   own(overrides: Overrides = {}) {
     return createTransitionOwnership({ ...this.base(), jobs: mapped, ...overrides });
+  }
+
+  /** The same, whose claims are told apart by a nonce. */
+  ownClaims(overrides: Overrides = {}) {
+    return createTransitionOwnership({ ...this.base(), jobs: { ...mapped, claim: 'claim' }, ...overrides });
   }
 
   /** What every ownership of this process has. */

@@ -124,7 +124,7 @@ export function schema(dialect: Dialect, database: Database): Statements {
   };
 }
 
-const run = { jobId: 1, taskId: null, runId: 7, pid: 77, started: 'started', startedAt: null };
+const run = { jobId: 1, taskId: null, runId: 7, pid: 77, started: 'started', startedAt: null, claim: 'nonce' };
 
 /** Every statement on jobs. */
 export function jobs(dialect: Dialect, database: Database, idType: IdType = 'integer', isHostile = false): Statements {
@@ -142,6 +142,7 @@ export function jobs(dialect: Dialect, database: Database, idType: IdType = 'int
     availableAt: name('available_at'),
     host: name('host'),
     pidStart: name('pid_start'),
+    claim: name('claim'),
     alsoClear: [name('worker_id')],
     statuses: { queued: name('queued'), running: name('running'), failed: name('failed') },
   };
@@ -152,16 +153,26 @@ export function jobs(dialect: Dialect, database: Database, idType: IdType = 'int
     where: matched(table, { [name('kind')]: 'kind', [name('note')]: null }),
     orderBy: [{ column: name('priority'), direction: 'desc' }],
     set: assigned(table, { [name('worker_id')]: 'worker' }),
+    nonce: 'nonce',
   } as const;
   const { queued, running, failed } = names.statuses;
   const move = { job: run, from: running, to: queued, set: assigned(table, {}) };
-  const reset = { jobIds: [1, 2], from: running, expected: { runId: 7, pid: 77 }, set: assigned(table, {}) };
+  const reset = {
+    jobIds: [1, 2],
+    from: running,
+    expected: { runId: 7, pid: 77, claim: 'nonce' },
+    set: assigned(table, {}),
+  };
+  const ran = { runId: 7, started: 'started', claim: 'nonce' };
+  const finish = { jobId: 1, run: ran, status: failed, set: assigned(table, {}) };
   const given = {
     claim: statements.claim(claim),
     pick: statements.pick(claim),
     take: statements.take(claim, 1),
     move: statements.move(move),
     'move elsewhere': statements.move({ ...move, to: failed }),
+    finish: statements.finish(finish),
+    readFinished: statements.readFinished(finish),
     lockSeen: statements.lockSeen(move),
     moveLocked: statements.moveLocked(move),
     reset: statements.reset(reset),
