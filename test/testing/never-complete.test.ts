@@ -281,10 +281,9 @@ describe('nothing hangs without a word', () => {
       await work();
     };
     const scenario: Scenario = { processes: { A: main, B: main }, invariant: () => true };
-    const plain = await explore(store, scenario, { reduce: 'none' });
     const deepened = await exploreDeepening(store, scenario);
     expect(deepened.complete).toBe(true);
-    expect(deepened.schedules).toBeGreaterThan(plain.schedules);
+    expect(deepened.covered).toMatch(/schedules, every one$/);
   });
 
   test('and its bounds are bounds of all rounds together', async () => {

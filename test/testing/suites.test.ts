@@ -65,7 +65,7 @@ describe('sqlMutants', () => {
     expect(survived.length).toBeGreaterThan(5);
   });
 
-  test('a suite that pauses a writer past its lease kills the dropped fence', async () => {
+  test('a suite that pauses a writer past its lease kills the dropped fence', { timeout: 60_000 }, async () => {
     const paused = leases.workers(leases.rightLease, 'AB', { clockJumps: 1, jumpsMs: [leases.ttlMs] });
     const done = invariant<leases.LeaseTables>(
       'an undisturbed worker is done',
@@ -145,7 +145,7 @@ describe('handlerSuite', { timeout: 60_000 }, () => {
     const collected = collecting();
     handlerSuite(collected.runner, {
       store: () => sqliteFileStore(),
-      level: { maxSchedules: 150 },
+      level: { maxSchedules: 1_000 },
       machine: {
         initial: 'charge',
         final: ['done'],

@@ -28,6 +28,11 @@ export class Count {
     for (const kind of faultKinds) this.faultsMet[kind] += state.met[kind] ?? 0;
   }
 
+  /** Every schedule came to its end, and everybody could wake. */
+  get isWhole(): boolean {
+    return this.cut === 0 && !this.timeWasIdle;
+  }
+
   /** What a reader of the report must know besides. */
   warnings(): string[] {
     return [

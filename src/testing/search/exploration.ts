@@ -34,14 +34,15 @@ export class Exploration<DB> {
   private readonly bounds: Bounds;
   private readonly looked: LookedAt;
   private readonly caches: boolean;
-  private readonly sleeps: boolean;
+  /** Steps that commute are tried in one order. Together with a bound on preemptions that proves nothing. */
+  readonly sleeps: boolean;
 
   constructor(store: TestStore<DB>, scenario: Scenario<DB>, bounds: Bounds, looked: LookedAt = nothing) {
     this.store = store;
     this.scenario = scenario;
     this.bounds = bounds;
     this.looked = looked;
-    const reduce = bounds.reduce ?? (bounds.preemptions === undefined ? 'both' : 'none');
+    const reduce = bounds.reduce ?? (bounds.preemptions === undefined ? 'both' : 'cache');
     this.caches = (reduce === 'cache' || reduce === 'both') && !looked.history;
     this.sleeps = (reduce === 'sleep' || reduce === 'both') && !looked.history && !looked.transition;
   }
@@ -96,9 +97,11 @@ export class Exploration<DB> {
   private enter(world: Simulation<DB>, choices: readonly Choice[]): Node | undefined {
     const parent = this.path.at(-1);
     const arriving = this.sleeps && parent !== undefined ? this.asleepAfter(parent) : nothingSleeps;
-    const visit = this.caches ? this.visit(world.key(), choices, arriving) : { asleep: arriving, only: undefined };
-    if (visit.only?.size === 0) return undefined;
     const preempted = (parent?.preempted ?? 0) + (parent !== undefined && preempts(parent, parent.at) ? 1 : 0);
+    // With a bound, what is left to do also hangs on who could go on for free and on how many preemptions are left.
+    const key = () => world.key() + (this.bounds.preemptions === undefined ? '' : `^${world.state.last}.${preempted}`);
+    const visit = this.caches ? this.visit(key(), choices, arriving) : { asleep: arriving, only: undefined };
+    if (visit.only?.size === 0) return undefined;
     const node = nodeOf(choices, { ...visit, last: world.state.last, preempted, seen: seenBy(world) });
     if (!this.moveOn(node)) return undefined;
     this.path.push(node);

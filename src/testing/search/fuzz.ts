@@ -110,6 +110,7 @@ export async function fuzz<DB = AnyTables>(
     ...count.totals(),
     states: 0,
     ms: performance.now() - begunMs,
+    covered: `${count.schedules.toLocaleString('en')} random schedules`,
     warnings: [...count.warnings(), ...silent(shared.spoken)],
     ...(failure === undefined ? {} : { failure }),
   };

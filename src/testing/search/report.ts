@@ -7,7 +7,7 @@ export interface Bounds {
   /**
    * How often a schedule may switch away from a process that could go on. Default: as often as it likes.
    *
-   * Reduction is then left out, unless `reduce` asks for it: the two together are a search aid that proves nothing.
+   * Sleep sets are then left out, unless `reduce` asks for them: the two together are a search aid that proves nothing.
    */
   readonly preemptions?: number;
   /** Stops after this many schedules. Default: none. */
@@ -16,7 +16,7 @@ export interface Bounds {
   readonly maxMs?: number;
   /** A schedule of more steps fails as a livelock. Default: 400. */
   readonly maxSteps?: number;
-  /** How equivalent schedules are left out. Default: `both`, or `none` with a bound on preemptions. */
+  /** How equivalent schedules are left out. Default: `both`, or `cache` with a bound on preemptions. */
   readonly reduce?: 'none' | 'cache' | 'sleep' | 'both';
   /** Whether a failure is shrunk to few steps. Default: true. */
   readonly shrink?: boolean;
@@ -57,6 +57,8 @@ export interface Report {
   readonly ms: number;
   /** How often each kind of fault was met. */
   readonly faultsMet: Readonly<Record<FaultKind, number>>;
+  /** What was covered, as a line to print: `2,306 schedules, every one`. */
+  readonly covered: string;
   /** What else must be known to read the report: schedules that were cut off, time that was idle, rules that said nothing. */
   readonly warnings: readonly string[];
   /** The first thing that was wrong, shrunk to few steps. */

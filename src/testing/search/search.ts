@@ -4,6 +4,7 @@ import { recoverAndCheck } from '../world/recovery.js';
 import type { Scenario } from '../world/scenario.js';
 import { TooLong } from '../world/trouble.js';
 import { Count } from './count.js';
+import { coverage } from './coverage.js';
 import { Exploration } from './exploration.js';
 import { failureOf } from './failing.js';
 import type { Bounds, Report } from './report.js';
@@ -14,6 +15,8 @@ import { silent } from './silent.js';
 export interface Searched {
   readonly report: Report;
   readonly leftOut: boolean;
+  /** It ran to its end. */
+  readonly exhausted: boolean;
 }
 
 /** Searches the schedules of a scenario depth first, within the bounds. */
@@ -46,18 +49,21 @@ export async function search<DB>(store: TestStore<DB>, scenario: Scenario<DB>, b
     exhausted = !exploration.turn();
   }
   failure ??= vacuity(scenario, count.faultsMet);
-  const proves = bounds.preemptions === undefined || (bounds.reduce ?? 'none') === 'none';
+  const proves = bounds.preemptions === undefined || !exploration.sleeps || !exploration.bounded;
+  const complete = exhausted && failure === undefined && proves && count.isWhole;
   const { schedules, ...totals } = count.totals();
+  const ms = performance.now() - begunMs;
   const report: Report = {
-    complete: exhausted && failure === undefined && proves && totals.cut === 0 && !count.timeWasIdle,
+    complete,
     schedules,
     ...totals,
     states: exploration.states.size,
-    ms: performance.now() - begunMs,
+    ms,
+    covered: coverage({ complete, schedules, ms, switches: exploration.bounded ? bounds.preemptions : undefined }),
     warnings: [...count.warnings(), ...silent(exploration.spoken)],
     ...(failure === undefined ? {} : { failure }),
   };
-  return { report, leftOut: exploration.bounded };
+  return { report, leftOut: exploration.bounded, exhausted };
 }
 
 function isSpent(bounds: Bounds, schedules: number, begunMs: number): boolean {

@@ -114,8 +114,12 @@ export function handlerSuite<S extends string, Outside extends Record<string, ob
   };
   runner.describe('stage handlers', () => {
     for (const [title, faults] of Object.entries(cases)) {
-      const run = async () => examine(await store(), scenarioOf(options, faults), level);
-      runner.test(`keep their promises when ${title}`, run, timeoutMs);
+      const name = `keep their promises when ${title}`;
+      runner.test(
+        name,
+        async () => examine(await store(), scenarioOf(options, faults), { title: name, level }),
+        timeoutMs,
+      );
     }
     afterAll(runner, async () => (await opened)?.close());
   });

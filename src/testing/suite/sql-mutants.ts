@@ -78,7 +78,7 @@ async function firstFailure<DB>(
   bounds: Bounds,
 ): Promise<string | undefined> {
   for (const scenario of scenarios) {
-    const { failure } = await explore(store, scenario, { ...bounds, shrink: false });
+    const { failure } = await explore(store, scenario, { reduce: 'both', ...bounds, shrink: false });
     if (failure !== undefined) return failure.violated;
   }
   return undefined;

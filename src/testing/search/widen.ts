@@ -1,0 +1,47 @@
+import type { TestStore } from '../store/store.js';
+import type { Scenario } from '../world/scenario.js';
+import { coverage } from './coverage.js';
+import type { Bounds, Report } from './report.js';
+import { search } from './search.js';
+
+/** The most schedules of a round with so few preemptions. Most mistakes need one switch at the right place, or two. */
+const rounds = [100, 500, 1_000] as const;
+
+/** The part of all bounds that one such round may use up. */
+const share = 1 / 4;
+
+/**
+ * Searches with no preemption, with one and with two, each for a while, and then without such a bound: a simple mistake
+ * is found long before the whole is through. Where a round leaves nothing out it was the whole.
+ */
+export async function widen<DB>(store: TestStore<DB>, scenario: Scenario<DB>, bounds: Bounds): Promise<Report> {
+  const { maxMs = Number.POSITIVE_INFINITY, maxSchedules = Number.POSITIVE_INFINITY } = bounds;
+  const spent = { schedules: 0, cut: 0, steps: 0, ms: 0 };
+  let switches: number | undefined;
+  const run = async (own: Bounds) => {
+    const searched = await search(store, scenario, { ...bounds, ...own });
+    for (const sum of ['schedules', 'cut', 'steps', 'ms'] as const) spent[sum] += searched.report[sum];
+    return searched;
+  };
+  const summed = (report: Report): Report => {
+    const { complete } = report;
+    return {
+      ...report,
+      ...spent,
+      covered: coverage({ complete, ...spent, switches: complete ? undefined : switches }),
+    };
+  };
+  for (const [preemptions, most] of rounds.entries()) {
+    const { report, leftOut, exhausted } = await run({
+      preemptions,
+      maxSchedules: Math.min(most, Math.ceil(maxSchedules * share)),
+      maxMs: maxMs * share,
+    });
+    const failed = report.failure !== undefined && report.failure.token !== '';
+    if (failed || (exhausted && !leftOut)) return summed(report);
+    if (!exhausted) break;
+    switches = preemptions;
+  }
+  const left = { maxMs: Math.max(0, maxMs - spent.ms), maxSchedules: Math.max(1, maxSchedules - spent.schedules) };
+  return summed((await run(left)).report);
+}
