@@ -73,10 +73,12 @@ export class Holding implements Trusted {
   releasing = false;
   /** The expiry of the row as this process last moved it, by the clock of the database. */
   expiresAtMs: number;
+  #maxHoldMs: number;
 
   constructor(facts: HoldingFacts, clock: Clock, acquired: Anchor, onLost: (lost: LeaseLost) => void) {
     this.facts = facts;
     this.expiresAtMs = facts.expiresAtMs;
+    this.#maxHoldMs = facts.maxHoldMs;
     this.#clock = clock;
     this.#acquired = acquired;
     this.#verified = acquired;
@@ -86,7 +88,7 @@ export class Holding implements Trusted {
   /** The loss, if there is one: checks first whether this process may still trust itself. */
   check(): LeaseLost | undefined {
     if (this.#lost === undefined && !this.released && !this.unsettled) {
-      if (elapsedMs(this.#clock, this.#acquired) >= this.facts.maxHoldMs) this.lose('over-budget');
+      if (elapsedMs(this.#clock, this.#acquired) >= this.#maxHoldMs) this.lose('over-budget');
       else if (this.trustedForMs() <= 0) this.lose('unverifiable');
     }
     return this.#lost;
@@ -94,16 +96,16 @@ export class Holding implements Trusted {
 
   /** Milliseconds for which the last verified renewal is still trusted, or the hold is within its bound. */
   trustedForMs(): number {
-    const { ttlMs, maxHoldMs } = this.facts;
+    const { ttlMs } = this.facts;
     return Math.min(
       ttlMs - marginMs(ttlMs) - elapsedMs(this.#clock, this.#verified),
-      maxHoldMs - elapsedMs(this.#clock, this.#acquired),
+      this.#maxHoldMs - elapsedMs(this.#clock, this.#acquired),
     );
   }
 
   /** Milliseconds until the hold passes its bound, and at least one. */
   get holdLeftMs(): number {
-    return Math.max(1, Math.ceil(this.facts.maxHoldMs - elapsedMs(this.#clock, this.#acquired)));
+    return Math.max(1, Math.ceil(this.#maxHoldMs - elapsedMs(this.#clock, this.#acquired)));
   }
 
   /** Milliseconds since the start of the last verified renewal. */
@@ -124,6 +126,17 @@ export class Holding implements Trusted {
     this.expiresAtMs = expiresAtMs;
     this.maybeReleased = false;
     this.facts.entry.phase = this.releasing ? 'releasing' : 'held';
+  }
+
+  /** How long the hold may last, in ms from its beginning. */
+  get maxHoldMs(): number {
+    return this.#maxHoldMs;
+  }
+
+  /** The bound of the row was moved, and its expiry with it. */
+  extended(maxHoldMs: number, expiresAtMs: number): void {
+    this.#maxHoldMs = maxHoldMs;
+    this.moved(expiresAtMs);
   }
 
   /** The row was seen with a fresh expiry; `anchor` is from before the statement was sent. */

@@ -24,21 +24,9 @@ const claim = id('claim');
 
 /** The columns that an acquisition writes, in the order of its values. */
 const INSERTED = sql.join(
-  [
-    'claim',
-    'task_id',
-    'owner',
-    'owner_pid',
-    'owner_boot_id',
-    'owner_host',
-    'owner_start',
-    'run_id',
-    'stage',
-    'ttl_ms',
-    'acquired_ms',
-    'expires_ms',
-    'deadline_ms',
-  ].map((name) => id(name)),
+  'claim task_id owner owner_pid owner_boot_id owner_host owner_start run_id stage ttl_ms acquired_ms expires_ms deadline_ms'
+    .split(' ')
+    .map((name) => id(name)),
 );
 
 /** The condition that the row of an acquisition is still there, locked so that it cannot go before we commit. */
@@ -158,10 +146,18 @@ export function leaseStatements(database: Database, dialect: Dialect, names: Lea
             and expires_ms > ${now} + 2 * ttl_ms${commits}`,
         })}`,
     ),
+    /** Moves the bound of a hold that is not over, counted from its beginning; renews as well. */
+    extend: statement<{ taskId: IdValue; claim: string; maxHoldMs: number }>(database, (p) => {
+      const deadline = sql<number>`acquired_ms + ${p.maxHoldMs}`;
+      const expiry = dialect.least(sql<number>`${now} + ttl_ms`, deadline);
+      return sql`update ${lease} set deadline_ms = ${deadline}, expires_ms = ${expiry}
+        where ${task} = ${p.taskId} and ${claim} = ${p.claim} and deadline_ms > ${now}${commits}
+        ${returning(sql`expires_ms, deadline_ms`)}`;
+    }),
     /** Reads the rows of the tokens of a list; how a renewal is answered where UPDATE gives no rows. */
     readTokens: statement<Pick<Claims, 'tokens'>>(
       database,
-      (p) => sql`select ${claim}, expires_ms, deadline_ms, ${now} as now_ms from ${lease}
+      (p) => sql`select ${claim}, acquired_ms, expires_ms, deadline_ms, ${now} as now_ms from ${lease}
         where ${dialect.among(id('fencing_token'), 'integer', p.tokens)} ${dialect.allRows}`,
     ),
     /** Writes no row: a write of whatever kind fails in a transaction that sees an old state. */

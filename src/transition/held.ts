@@ -9,6 +9,7 @@ import type { EffectFailure, EffectOutcome } from '../effect/effect-outcome.js';
 import { checkEffect, type EffectRequest } from '../effect/effect-request.js';
 import { run } from '../effect/run-effect.js';
 import { checkEnsure, ensure } from '../evidence/ensure-lease.js';
+import { checkExtend, extend } from '../evidence/extend-lease.js';
 import { LeaseHandle, secretOf } from '../runtime/lease-handle.js';
 import type { Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
@@ -37,6 +38,26 @@ export interface Held<S extends Shape = Shape> extends Lease<S['taskId'], S['sta
    * renewed: what a rollback may take back is no renewal.
    */
   ensure(ms: number): ResultAsync<Lease<S['taskId'], S['stage'], S['runId']>, LeaseLost | NotEnoughTime | StoreFailure>;
+  /**
+   * Lets the hold last up to `maxHoldMs` ms from its acquisition, where that is longer than planned, and renews it: one
+   * fenced UPDATE. At least the present bound, at most a year; the deadline of the lease that it resolves to is the new one.
+   *
+   * Call it before the bound: a hold that is over is not revived. Fails with `lease-lost` or `store-failure`, and then the
+   * old bound stands. Throws `RangeError` for a bound that would shorten the hold, and `TypeError` on a transaction. It
+   * outgrows `maxRunningMs` of a job reaper without a word.
+   *
+   * @example
+   * ```ts
+   * import { withTransitionLease } from 'transition-ownership';
+   * import { ownership } from './setup.js';
+   *
+   * await withTransitionLease(ownership, { taskId: 1, actor: 'deployer' }, async (held) => {
+   *   const longer = await held.extend(2 * 60 * 60 * 1000);
+   *   return longer.isOk() ? 'go on' : 'stop here';
+   * });
+   * ```
+   */
+  extend(maxHoldMs: number): ResultAsync<Lease<S['taskId'], S['stage'], S['runId']>, LeaseLost | StoreFailure>;
   /** Moves the task to `next`, fenced by this lease. */
   updateStage(next: S['stage'], write?: HeldStageWrite<S>): ResultAsync<StageChange<S>, StageFailure<S>>;
   /** Runs one irreversible step under this lease, as `runEffect` does. */
@@ -76,6 +97,7 @@ const checkWrite = requestOf(
 
 class HeldHandle extends LeaseHandle implements Held {
   readonly ensure: Held['ensure'];
+  readonly extend: Held['extend'];
   readonly updateStage: Held['updateStage'];
   readonly runEffect: Held['runEffect'];
   readonly using: Held['using'];
@@ -85,6 +107,10 @@ class HeldHandle extends LeaseHandle implements Held {
     this.ensure = (ms) => {
       checkEnsure(ms);
       return answered(context.session, ensure(context, lease, ms));
+    };
+    this.extend = (maxHoldMs) => {
+      checkExtend(context, lease, maxHoldMs);
+      return answered(context.session, extend(context, lease, maxHoldMs));
     };
     this.updateStage = (next, write = {}) => {
       const { expected = lease.stage, set, release } = checkWrite(write);

@@ -14,7 +14,8 @@ handlerSuite(
   {
     store: () => sqliteFileStore(),
     outside: () => ({ cloud: cloud() }),
-    machine: {
+    // A function: what handlers keep in memory is made anew at each start of a process, and dies with it.
+    machine: () => ({
       initial: 'deploy-staging',
       final: ['done'],
       handlers: {
@@ -24,7 +25,7 @@ handlerSuite(
           return 'done';
         },
       },
-    },
+    }),
     invariant: ({ cloud }) => cloud.releases.length <= 1 || `deployed ${cloud.releases.length} times`,
     eventually: ({ cloud }) => cloud.releases.length === 1,
   },

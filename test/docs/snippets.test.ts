@@ -24,7 +24,7 @@ for (const [name, snippets] of Object.entries(sources)) {
       ).toEqual([]);
     });
 
-    test.each(laid)('$snippet.at runs', async ({ file }) => {
+    test.each(laid)('$snippet.at runs', { timeout: 60_000 }, async ({ file }) => {
       await expect(import(/* @vite-ignore */ file)).resolves.toBeDefined();
     });
   });

@@ -140,12 +140,12 @@ class Bank {
   }
 }
 
-describe('handlerSuite', { timeout: 60_000 }, () => {
+describe('handlerSuite', { timeout: 180_000 }, () => {
   const suiteWith = (remembers: boolean) => {
     const collected = collecting();
     handlerSuite(collected.runner, {
       store: () => sqliteFileStore(),
-      level: { maxSchedules: 1_000 },
+      level: { maxSchedules: 1_500 },
       machine: {
         initial: 'charge',
         final: ['done'],

@@ -314,6 +314,70 @@ export const held: Proofs = {
     );
   },
 
+  'extend lets a hold last longer than was planned, by one fenced UPDATE': async (rig) => {
+    const a = rig.start('a');
+    await ok(
+      withTransitionLease(a.own(), { ...request, maxHoldMs: 40_000 }, async (lease) => {
+        rig.time.freeze(20_000);
+        const sent = a.wire.sent.length;
+        expect(await ok(lease.extend(90_000))).toMatchObject({
+          claim: lease.claim,
+          deadlineAtMs: lease.acquiredAtMs + 90_000,
+        });
+        expect(a.wire.sent.length - sent).toBe(1);
+        expect(rig.leases()).toMatchObject([
+          { deadline_ms: lease.acquiredAtMs + 90_000, expires_ms: rig.time.databaseMs + 30_000 },
+        ]);
+        await ok(lease.ensure(30_000));
+        await rig.time.advance(69_999);
+        expect(lease.signal.aborted).toBe(false);
+        await rig.time.advance(1);
+        expect(lease.signal.reason).toMatchObject({ reason: 'over-budget' });
+      }).orElse(() => worked(undefined)),
+    );
+  },
+
+  'extend revives nothing: a hold whose bound has passed in the database is over': async (rig) => {
+    const a = rig.start('a');
+    const done = withTransitionLease(a.own(), { ...request, maxHoldMs: 40_000 }, async (lease) => {
+      rig.run(`update transition_lease set deadline_ms = ${String(rig.time.databaseMs)}`);
+      expect(await err(lease.extend(90_000))).toMatchObject({ type: 'lease-lost', reason: 'over-budget' });
+      expect(rig.leases()).toMatchObject([{ deadline_ms: rig.time.databaseMs }]);
+      expect(lease.signal.aborted).toBe(true);
+    });
+    void (await done);
+  },
+
+  'extend whose reply was lost leaves the old bound in force here': async (rig) => {
+    const a = rig.start('a');
+    const done = withTransitionLease(a.own(), { ...request, maxHoldMs: 40_000 }, async (lease) => {
+      a.wire.fault(/set deadline_ms/, 'reply-lost');
+      expect(await err(lease.extend(90_000))).toMatchObject({ type: 'store-failure' });
+      await rig.time.advance(40_000);
+      expect(lease.signal.reason).toMatchObject({ reason: 'over-budget' });
+    });
+    void (await done);
+  },
+
+  'extend throws for a bound that would shorten the hold, for no duration, and on a transaction': async (rig) => {
+    const a = rig.start('a');
+    await ok(
+      withTransitionLease(a.own(), { ...request, maxHoldMs: 40_000 }, async (lease) => {
+        expect(() => lease.extend(39_999)).toThrow(
+          new RangeError(
+            'maxHoldMs must be at least the present bound of 40000 ms, got 39999: a hold is never shortened',
+          ),
+        );
+        expect(() => lease.extend(Number.NaN)).toThrow(/maxHoldMs must be a whole number of milliseconds/);
+        await a.db.transaction().execute((trx) => {
+          expect(() => lease.using(trx).extend(90_000)).toThrow(/extend must not run in a transaction/);
+          return Promise.resolve();
+        });
+        expect(rig.leases()).toMatchObject([{ deadline_ms: lease.deadlineAtMs }]);
+      }),
+    );
+  },
+
   'ensure starts trust anew, from before it asked': async (rig) => {
     const a = rig.start('a');
     await ok(

@@ -50,12 +50,12 @@ export async function crashEverywhere<DB = AnyTables>(
   store: TestStore<DB>,
   run: ProcessMain<DB>,
   same: (world: World<DB>) => unknown,
-  options: Pick<Scenario<DB>, 'setup'> = {},
+  options: { readonly setup?: Scenario<DB>['setup'] | undefined } = {},
 ): Promise<CrashReport> {
   checkOptions(options);
   await store.open();
   const scenario: Scenario<DB> = {
-    ...options,
+    ...(options.setup === undefined ? {} : { setup: options.setup }),
     processes: { A: run },
     faults: { crashes: 1, restarts: 1 },
     mayThrow: () => true,

@@ -59,6 +59,42 @@ export function holding(site: Site): void {
     });
   });
 
+  describe('extend', () => {
+    test('moves the bound of the hold, counted from its beginning, and renews', async () => {
+      const { ownership } = site.process({ lease: TIMES });
+      const done = await withTransitionLease(ownership, { taskId: 1, actor: 'deployer' }, async (held) => {
+        const longer = (await held.extend(120_000))._unsafeUnwrap();
+        const [row] = await site.leases();
+        expect(row).toMatchObject({ claim: held.claim, deadline_ms: held.acquiredAtMs + 120_000 });
+        expect(longer).toMatchObject({
+          claim: held.claim,
+          deadlineAtMs: row?.deadline_ms,
+          expiresAtMs: row?.expires_ms,
+        });
+        expect(longer.expiresAtMs).toBeGreaterThanOrEqual(held.expiresAtMs);
+        expect(longer.deadlineAtMs - longer.expiresAtMs).toBeGreaterThan(100_000);
+        expect(await held.extend(120_000)).toMatchObject({ value: { deadlineAtMs: longer.deadlineAtMs } });
+      });
+      expect(done.isOk()).toBe(true);
+    });
+
+    test('moves nothing of a lease that another owner has', async () => {
+      const { ownership } = site.process({ lease: TIMES });
+      const other = site.process({ lease: TIMES });
+      const done = await withTransitionLease(ownership, { taskId: 1, actor: 'deployer' }, async (held) => {
+        await site.expire(1);
+        (await acquireLease(other.ownership, { taskId: 1, actor: 'monitor' }))._unsafeUnwrap();
+        const before = await site.leases();
+        expect((await held.extend(120_000))._unsafeUnwrapErr()).toMatchObject({
+          type: 'lease-lost',
+          reason: 'superseded',
+        });
+        expect(await site.leases()).toEqual(before);
+      });
+      expect(done._unsafeUnwrapErr()).toMatchObject({ type: 'lease-lost' });
+    });
+  });
+
   describe('ensure', () => {
     const request = { taskId: 1, actor: 'monitor' } as const;
 

@@ -106,16 +106,28 @@ update "transition_lease" set expires_ms = least((cast(extract(epoch from clock_
 update (select `fencing_token` as k from json_table(?, '$[*]' columns (v bigint path '$')) as `in:list` straight_join `transition_lease` force index (primary) on `fencing_token` = `in:list`.v where `claim` in (select `in:list`.v from json_table(?, '$[*]' columns (v varchar(255) character set utf8mb4 /*!80017 collate utf8mb4_0900_bin */ /*M!100201 collate utf8mb4_nopad_bin */ path '$')) as `in:list`) and expires_ms = ? and expires_ms > cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) + 2 * ttl_ms and 9223372036854775807 + (not @@session.autocommit = 1) > 0 limit 18446744073709551615 for update skip locked) as `in:lock` straight_join `transition_lease` force index (primary) on `fencing_token` = `in:lock`.k set expires_ms = least(cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) + ttl_ms, deadline_ms);
 
 
+-- extend
+
+-- sqlite: maxHoldMs, maxHoldMs, taskId, claim
+update "transition_lease" set deadline_ms = acquired_ms + ?, expires_ms = min(cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer) + ttl_ms, acquired_ms + ?) where "task_id" = ? and "claim" = ? and deadline_ms > cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer) returning expires_ms, deadline_ms;
+
+-- postgres: maxHoldMs, maxHoldMs, taskId, claim
+update "transition_lease" set deadline_ms = acquired_ms + $1, expires_ms = least((cast(extract(epoch from clock_timestamp()) * 1000 as bigint) + ttl_ms)::bigint, (acquired_ms + $2)::bigint) where "task_id" = $3 and "claim" = $4 and deadline_ms > cast(extract(epoch from clock_timestamp()) * 1000 as bigint) returning expires_ms, deadline_ms;
+
+-- mysql: maxHoldMs, maxHoldMs, taskId, claim
+update `transition_lease` set deadline_ms = acquired_ms + ?, expires_ms = least(cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) + ttl_ms, acquired_ms + ?) where `task_id` = ? and `claim` = ? and deadline_ms > cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) and 9223372036854775807 + (not @@session.autocommit = 1) > 0;
+
+
 -- readTokens
 
 -- sqlite: tokens
-select "claim", expires_ms, deadline_ms, cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer) as now_ms from "transition_lease" where "fencing_token" in (select value from json_each(?));
+select "claim", acquired_ms, expires_ms, deadline_ms, cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer) as now_ms from "transition_lease" where "fencing_token" in (select value from json_each(?));
 
 -- postgres: tokens
-select "claim", expires_ms, deadline_ms, cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now_ms from "transition_lease" where "fencing_token" = any(($1::text)::bigint[]);
+select "claim", acquired_ms, expires_ms, deadline_ms, cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now_ms from "transition_lease" where "fencing_token" = any(($1::text)::bigint[]);
 
 -- mysql: tokens
-select `claim`, expires_ms, deadline_ms, cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as now_ms from `transition_lease` where `fencing_token` in (select `in:list`.v from json_table(?, '$[*]' columns (v bigint path '$')) as `in:list`) limit 18446744073709551615;
+select `claim`, acquired_ms, expires_ms, deadline_ms, cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as now_ms from `transition_lease` where `fencing_token` in (select `in:list`.v from json_table(?, '$[*]' columns (v bigint path '$')) as `in:list`) limit 18446744073709551615;
 
 
 -- touch
