@@ -8,6 +8,11 @@ export class FifoQueue<T> {
     return this.#items[this.#first];
   }
 
+  /** Who comes so many after the first. */
+  at(index: number): T | undefined {
+    return this.#items[this.#first + index];
+  }
+
   /** Joins at the end. */
   push(item: T): void {
     this.#items.push(item);

@@ -3,43 +3,14 @@ import type { Clock, ScheduledCall } from '../port/clock.js';
 import { eventLoopOf } from '../runtime/event-loop.js';
 import { FifoQueue } from '../runtime/fifo-queue.js';
 import type { Trusted } from '../runtime/holding.js';
+import { sendFirst } from './send-first.js';
 import type { Database } from './statement.js';
+import { ConnectionTaken, type LateQuery, leftOf, type Place, type Sent, type Waiting } from './waiting.js';
 
-/** Why a statement was not sent: whoever has the connection kept it for longer than it was to be waited for. */
-export class ConnectionTaken extends Error {
-  constructor() {
-    super('a transaction of yours may have the only connection: use ownership.using(trx)');
-    this.name = 'ConnectionTaken';
-  }
-}
-
-/** Where work is to be done, and how long it waits for that. */
-export interface Place {
-  readonly database: Database;
-  readonly clock: Clock;
-  /** The longest wait while nothing of the library passes the connection, in ms. */
-  readonly busyWaitMs: number;
-}
-
-/** Somebody who waits. A statement is sent as it is; work gets a handle on the connection to itself. */
-interface Waiting {
-  readonly place: Place;
-  readonly trusted: Trusted | undefined;
-  readonly sinceMs: number;
-  readonly job: Statement | Work;
-  reject(cause: unknown): void;
-}
-
-/** A statement that is made when there is a connection to send it over; `undefined` if it is no longer wanted. */
-export type LateQuery = () => CompiledQuery | undefined;
-
-interface Statement {
-  readonly query: LateQuery;
-  resolve(result: QueryResult<unknown> | undefined): void;
-}
-
-interface Work {
-  run(connection: Database): Promise<void>;
+/** Two statements of one commit. */
+export interface Pair {
+  readonly query: CompiledQuery;
+  readonly whereChanged: CompiledQuery;
 }
 
 /**
@@ -48,7 +19,7 @@ interface Work {
  * Kysely's own mutex for such a database wakes every waiter at each turn, so a thousand waiters cost a
  * million wake-ups. Here one at a time goes on to that mutex, which is never bypassed: a statement
  * sent past it would land in a stranger's open transaction. The queue asks for the connection and then sees who is
- * first: what was given up meanwhile is never sent.
+ * first: what was given up meanwhile is never sent, and what waits beside it may go with it.
  */
 export class ConnectionQueue {
   readonly #waiting = new FifoQueue<Waiting>();
@@ -62,7 +33,17 @@ export class ConnectionQueue {
 
   /** Sends a statement when all that came before have ended. */
   send(place: Place, query: LateQuery, trusted?: Trusted): Promise<QueryResult<unknown> | undefined> {
-    return new Promise((resolve, reject) => this.#enter(place, trusted, { query, resolve }, reject));
+    return new Promise((resolve, reject) => {
+      const sent = resolve as (sent: Sent) => void; // `elsewhere` is said of pairs alone
+      this.#enter(place, trusted, { query, whereChanged: undefined, alone: false, resolve: sent }, reject);
+    });
+  }
+
+  /** Sends a statement, and another in the same commit where that changed a row; `elsewhere` if that cannot be here. */
+  sendPair(place: Place, { query, whereChanged }: Pair, trusted?: Trusted): Promise<Sent> {
+    return new Promise((resolve, reject) =>
+      this.#enter(place, trusted, { query: () => query, whereChanged, alone: false, resolve }, reject),
+    );
   }
 
   /** Runs work on the connection, which it has to itself, when all that came before have ended. */
@@ -102,17 +83,9 @@ export class ConnectionQueue {
     this.#serving = false;
   }
 
-  readonly #sendFirst = async (connection: DatabaseConnection): Promise<void> => {
+  readonly #sendFirst = (connection: DatabaseConnection): Promise<void> => {
     this.#granted();
-    const job = this.#waiting.first?.job;
-    if (job === undefined || !('query' in job)) return;
-    const first = this.#waiting.shift();
-    try {
-      const wanted = job.query();
-      job.resolve(wanted && (await connection.executeQuery(wanted)));
-    } catch (cause) {
-      first?.reject(cause);
-    }
+    return sendFirst(connection, this.#waiting);
   };
 
   readonly #runFirst = async (connection: Database): Promise<void> => {
@@ -166,12 +139,6 @@ export class ConnectionQueue {
     if (leftMs === Number.POSITIVE_INFINITY) return;
     this.#alarm = clock.schedule(Math.max(1, Math.ceil(leftMs)), () => this.#arm(), { keepAlive: true });
   }
-}
-
-/** How much longer somebody waits, given for how long nothing has moved. */
-function leftOf({ place, trusted, sinceMs }: Waiting, stillMs: number): number {
-  if (trusted !== undefined) return trusted.trustedForMs();
-  return place.busyWaitMs - Math.min(stillMs, place.clock.monotonicMs() - sinceMs);
 }
 
 const queues = new WeakMap<object, ConnectionQueue>();

@@ -6,7 +6,9 @@ import type { Classified } from '../dialect/dialect.js';
 import type { Trusted } from '../runtime/holding.js';
 import { Observer } from '../runtime/observer.js';
 import { answered } from './answered.js';
-import { type Answer, classify, type LateQuery, send } from './send.js';
+import type { Pair } from './connection-queue.js';
+import { type Answer, classify, type LateQuery, type Row, send } from './send.js';
+import { PairFailed } from './send-first.js';
 import type { Session } from './session.js';
 import type { Database } from './statement.js';
 import { Tries } from './tries.js';
@@ -67,9 +69,17 @@ export async function transact<T>(
   work: (session: Session) => Promise<Result<T, StoreFailure>>,
   trusted?: Trusted,
 ): Promise<Result<T, StoreFailure>> {
+  return retried(session, () => beginAndEnd(session, work, trusted));
+}
+
+/** Does something again, as a whole, that did nothing for a passing reason. */
+async function retried<T>(
+  session: Session,
+  once: () => Promise<Result<T, StoreFailure>>,
+): Promise<Result<T, StoreFailure>> {
   const tries = new Tries(session);
   for (;;) {
-    const done = await beginAndEnd(session, work, trusted);
+    const done = await once();
     if (done.isOk()) return done;
     const { kind, retryable, outcome, message, cause } = done.error;
     if (!retryable || outcome === 'unknown' || !(await tries.again(cause))) {
@@ -77,6 +87,28 @@ export async function transact<T>(
       return done;
     }
   }
+}
+
+/**
+ * Sends a statement, and another in the same commit where that changed a row, as one unit that others may join; answers
+ * what the first gave, or nothing where the connection cannot do that and both belong in {@link transact}.
+ */
+export function executePair(
+  session: Session,
+  pair: Pair,
+  trusted?: Trusted,
+): Promise<Result<Answer | undefined, StoreFailure>> {
+  return retried(session, async () => {
+    try {
+      const sent = session.dialect.returning ? await session.queue?.sendPair(session, pair, trusted) : undefined;
+      if (sent === undefined || sent === 'elsewhere') return ok(undefined);
+      return ok({ rows: sent.rows as readonly Row[], count: sent.numAffectedRows, repeated: false });
+    } catch (caught) {
+      const { cause, isCommit } = caught instanceof PairFailed ? caught : { cause: caught, isCommit: false };
+      const classified = classify(session, cause);
+      return err(storeFailure({ ...(isCommit ? committing(classified) : unapplied(classified)), cause }));
+    }
+  });
 }
 
 /** A statement that fails in a transaction of our own is told when that is given up, and once. */
@@ -102,7 +134,7 @@ async function beginAndEnd<T>(
     const { queue, database } = session;
     return await (queue ? queue.hold(session, within, trusted) : database.connection().execute(within));
   } catch (cause) {
-    return ended ?? err(storeFailure({ ...classify(session, cause), outcome: 'not-applied', cause }));
+    return ended ?? err(storeFailure({ ...unapplied(classify(session, cause)), cause }));
   }
 }
 
@@ -134,4 +166,9 @@ async function rollBack(transaction: ControlledTransaction<object>): Promise<voi
 function committing(classified: Classified): Classified {
   const unheard = classified.kind === 'connection' || classified.kind === 'schema';
   return unheard ? { ...classified, outcome: 'unknown' } : classified;
+}
+
+/** What an error means before a commit was sent. */
+function unapplied(classified: Classified): Classified {
+  return { ...classified, outcome: 'not-applied' };
 }

@@ -1,4 +1,4 @@
-import { err, type Result } from 'neverthrow';
+import { err, ok, type Result } from 'neverthrow';
 import { unsuitable } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
 import { finding } from '../core/finding.js';
@@ -6,7 +6,8 @@ import { shown } from '../core/shown.js';
 import type { Trusted } from '../runtime/holding.js';
 import type { CallersTable } from './callers-table.js';
 import type { ColumnsFound } from './columns-found.js';
-import { type Answer, execute, transact } from './execute.js';
+import type { Pair } from './connection-queue.js';
+import { type Answer, execute, executePair, transact } from './execute.js';
 import type { Session } from './session.js';
 import { shownTable } from './tables.js';
 
@@ -69,6 +70,21 @@ export function executeOnce(
 ): Promise<Result<Answer, StoreFailure>> {
   const send: Work<Answer> = (inside) => execute(inside, query, repeat, trusted);
   return eachOnce(session, keyed, send, metMore(1), trusted);
+}
+
+/**
+ * Two statements in one commit, the second where the first changed a row: as one unit where the connection can do that
+ * and an index promises that one id is one row, else `otherwise` in a transaction.
+ */
+export async function executePairOnce(
+  session: Session,
+  { unique }: Keyed,
+  pair: Pair,
+  { otherwise, trusted }: { readonly otherwise: Work<Answer>; readonly trusted: Trusted | undefined },
+): Promise<Result<Answer, StoreFailure>> {
+  const sent = unique ? await executePair(session, pair, trusted) : ok(undefined);
+  if (sent.isErr()) return err(sent.error);
+  return sent.value === undefined ? transact(session, otherwise, trusted) : ok(sent.value);
 }
 
 /** True of an answer that tells of more rows than these. */

@@ -5,10 +5,10 @@ import type { StoreFailure } from '../core/failure.js';
 import type { Classified } from '../dialect/dialect.js';
 import { eventLoopOf } from '../runtime/event-loop.js';
 import type { Trusted } from '../runtime/holding.js';
-import { ConnectionTaken, type LateQuery } from './connection-queue.js';
 import type { Session } from './session.js';
+import { ConnectionTaken, type LateQuery } from './waiting.js';
 
-export type { LateQuery } from './connection-queue.js';
+export type { LateQuery } from './waiting.js';
 
 /** One row as the driver gave it. */
 export type Row = Readonly<Record<string, unknown>>;

@@ -1,7 +1,8 @@
 import type { Dialect } from '../dialect/dialect.js';
 import type { Randomness } from '../port/randomness.js';
 import type { Observer } from '../runtime/observer.js';
-import type { ConnectionQueue, Place } from './connection-queue.js';
+import type { ConnectionQueue } from './connection-queue.js';
+import type { Place } from './waiting.js';
 
 /** Where statements are sent, and what sending them needs. */
 export interface Session extends Place {

@@ -1,5 +1,5 @@
-import { ConnectionTaken } from './connection-queue.js';
 import type { Session } from './session.js';
+import { ConnectionTaken } from './waiting.js';
 
 const FIRST_PAUSE_MS = 5;
 const MAX_PAUSE_MS = 250;

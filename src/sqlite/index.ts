@@ -2,6 +2,8 @@ import BetterSqlite3 from 'better-sqlite3';
 import { type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely';
 import { duration, oneOf, optional, type RulesOf, requestOf } from '../core/request.js';
 import { shown } from '../core/shown.js';
+import { offerTogether } from '../sql/together.js';
+import { OneCommit } from './one-commit.js';
 
 /** How a file is opened. */
 export interface OpenSqliteOptions {
@@ -60,7 +62,12 @@ export function openSqlite(file: string, options: OpenSqliteOptions = {}): Sqlit
     database.close();
     throw error;
   }
-  return new SqliteDialect({ database: cached(database) });
+  const statements = cached(database);
+  const together = new OneCommit(database, statements);
+  return new SqliteDialect({
+    database: statements,
+    onCreateConnection: async (connection) => offerTogether(connection, together),
+  });
 }
 
 /** SQLite does not wait here: of several processes that open a new file at once it refuses all but one. */

@@ -7,8 +7,8 @@ import { readJudged } from '../evidence/read-holder.js';
 import { released, releasing } from '../evidence/released.js';
 import { rowMissing } from '../evidence/row-missing.js';
 import { type Holding, trustedOf } from '../runtime/holding.js';
-import { type Answer, changed, execute, transact } from '../sql/execute.js';
-import { executeOnce, tasksKeyed } from '../sql/one-row.js';
+import { type Answer, changed, execute } from '../sql/execute.js';
+import { executeOnce, executePairOnce, tasksKeyed } from '../sql/one-row.js';
 import { readText } from '../sql/rows.js';
 import { inSavepoint } from '../sql/savepoint.js';
 import type { Session } from '../sql/session.js';
@@ -106,9 +106,9 @@ function sendWithRelease(
       changed(inside, answer) ? { ...written.value, count: answer.count } : written.value,
     );
   };
-  return session.inTransaction
-    ? inSavepoint(session, () => both(session))
-    : transact(session, both, trustedOf([holding]));
+  if (session.inTransaction) return inSavepoint(session, () => both(session));
+  const pair = { query: tasks.write('fenced', parameters, request.set), whereChanged: leases.release(parameters) };
+  return executePairOnce(session, keyed, pair, { otherwise: both, trusted: trustedOf([holding]) });
 }
 
 /** What is there after a write that changed nothing, or whose answer did not come. */

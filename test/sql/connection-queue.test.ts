@@ -3,7 +3,8 @@ import { Kysely, SqliteDialect, sql } from 'kysely';
 import { manualClock } from 'transition-ownership/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/runtime/clock.js';
-import { ConnectionQueue, type Place } from '../../src/sql/connection-queue.js';
+import { ConnectionQueue } from '../../src/sql/connection-queue.js';
+import type { Place } from '../../src/sql/waiting.js';
 
 /** Work that ends when it is told to. */
 function gate(): { readonly open: () => void; readonly opened: Promise<void> } {
