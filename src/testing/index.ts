@@ -21,6 +21,7 @@ export { exactlyOneStageWriter, type StageTables } from './rule/stage-writer.js'
 export { explore } from './search/explore.js';
 export { type DeepeningBounds, exploreDeepening } from './search/explore-deepening.js';
 export { type ArbitraryMakers, type FuzzOptions, fuzz, scheduleArbitrary } from './search/fuzz.js';
+export { type RegressionBounds, type Regressions, regressions } from './search/regressions.js';
 export { type Replayed, replay, type Schedule } from './search/replay.js';
 export { assertHolds, type Bounds, type Report } from './search/report.js';
 export type { Strategy } from './search/walks.js';
@@ -51,7 +52,7 @@ export { type MutationBounds, type MutationReport, sqlMutants } from './suite/sq
 export type { MachineOfLife, StageHandler, StageMachine } from './suite/stage-machine.js';
 export type { CreateOwnership, SimulatedOwnershipOptions } from './world/create-ownership.js';
 export type { Failures, FaultKind, Faults, Restarts } from './world/faults.js';
-export { type Check, type Finding, type Invariant, invariant } from './world/invariant.js';
+export { type Check, type Finding, type Invariant, invariant, reached } from './world/invariant.js';
 export { perStart } from './world/per-start.js';
 export type { Ported, Process, ProcessClock, ProcessMain } from './world/process.js';
 export type { Scenario } from './world/scenario.js';

@@ -1,3 +1,4 @@
+import { againLine } from '../search/again.js';
 import { tokenOf } from '../search/token.js';
 import type { TestStore } from '../store/store.js';
 import { demanded, type FaultKind, faultKinds } from '../world/faults.js';
@@ -55,13 +56,19 @@ export class Failure extends Error {
     const { store, scenario, error, world } = parts;
     const { log } = world.state;
     const token = tokenOf(scenario, world);
-    const story = storyOf({ violated: error.message, token, store: store.name, log });
+    const story = storyOf({
+      violated: error.message,
+      token,
+      again: againLine(scenario, token),
+      store: store.name,
+      log,
+    });
     return new Failure(error, story, log.map(lineOf));
   }
 
   /** @internal A failure of the scenario as a whole, with no schedule to show. */
   static ofScenario(error: Error): Failure {
-    return new Failure(error, storyOf({ violated: error.message, token: '', store: '', log: [] }), []);
+    return new Failure(error, storyOf({ violated: error.message, token: '', again: '', store: '', log: [] }), []);
   }
 }
 

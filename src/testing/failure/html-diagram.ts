@@ -71,5 +71,5 @@ function tableRow(beat: Beat, { story, last }: { readonly story: Story; readonly
   return `<tr${last ? ' class="wrong"' : ''}>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
 }
 
-const again = ({ token }: Story) => `<h2>Run it again</h2>
-<pre>await replay(store, scenario, '${escaped(token)}')</pre>`;
+const again = (story: Story) => `<h2>Run it again</h2>
+<pre>${escaped(story.again)}</pre>`;

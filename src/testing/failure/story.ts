@@ -7,6 +7,8 @@ import { type Change, changesBetween } from './changes.js';
 export interface Story {
   readonly violated: string;
   readonly token: string;
+  /** The line that runs it again. */
+  readonly again: string;
   readonly store: string;
   /** One lane for each start of a process that did something. */
   readonly lanes: readonly Lane[];
@@ -41,6 +43,7 @@ export interface Beat {
 export function storyOf(told: {
   readonly violated: string;
   readonly token: string;
+  readonly again: string;
   readonly store: string;
   readonly log: readonly Step[];
 }): Story {
@@ -54,7 +57,7 @@ export function storyOf(told: {
   const laneOf = (step: Step) =>
     lanes.findIndex((lane) => lane.name === step.process && lane.incarnation === step.incarnation);
   const beats = told.log.map((step, at) => beatOf(step, { number: at + 1, lane: laneOf(step) }));
-  return { violated: told.violated, token: told.token, store: told.store, lanes, beats };
+  return { violated: told.violated, token: told.token, again: told.again, store: told.store, lanes, beats };
 }
 
 function beatOf(step: Step, at: { readonly number: number; readonly lane: number }): Beat {

@@ -23,7 +23,7 @@ export function textDiagram(story: Story): string {
     `${'✗'.padStart(4)} ${story.violated}`,
     '',
     'Run it again:',
-    `  await replay(store, scenario, '${story.token}')`,
+    `  ${story.again}`,
   ];
   return lines.map((line) => line.trimEnd()).join('\n');
 }

@@ -24,8 +24,6 @@ export class Exploration<DB> {
   readonly interner = new Interner();
   /** For each state, the choices that slept on every visit so far. */
   readonly states = new Map<string, ReadonlySet<string>>();
-  /** Which rules said something. */
-  readonly spoken: Spoken = new Map();
   /** Some choice was one preemption too many. */
   bounded = false;
   private readonly lives = new LifeMemory();
@@ -33,15 +31,24 @@ export class Exploration<DB> {
   private readonly scenario: Scenario<DB>;
   private readonly bounds: Bounds;
   private readonly looked: LookedAt;
+  /** What came of the rules. */
+  readonly spoken: Spoken;
   private readonly caches: boolean;
   /** Steps that commute are tried in one order. Together with a bound on preemptions that proves nothing. */
   readonly sleeps: boolean;
 
-  constructor(store: TestStore<DB>, scenario: Scenario<DB>, bounds: Bounds, looked: LookedAt = nothing) {
+  constructor(
+    store: TestStore<DB>,
+    scenario: Scenario<DB>,
+    bounds: Bounds,
+    { spoken }: { readonly spoken: Spoken },
+    looked: LookedAt = nothing,
+  ) {
     this.store = store;
     this.scenario = scenario;
     this.bounds = bounds;
     this.looked = looked;
+    this.spoken = spoken;
     const reduce = bounds.reduce ?? (bounds.preemptions === undefined ? 'both' : 'cache');
     this.caches = (reduce === 'cache' || reduce === 'both') && !looked.history;
     this.sleeps = (reduce === 'sleep' || reduce === 'both') && !looked.history && !looked.transition;
@@ -63,7 +70,7 @@ export class Exploration<DB> {
   anew({ lookedAt }: Simulation<DB>['state']): Exploration<DB> {
     const transition = this.looked.transition || lookedAt.transition;
     const history = this.looked.history || lookedAt.history;
-    return new Exploration(this.store, this.scenario, this.bounds, { transition, history });
+    return new Exploration(this.store, this.scenario, this.bounds, this, { transition, history });
   }
 
   /** Runs one schedule: along the path as it stands, then on into what is new. */

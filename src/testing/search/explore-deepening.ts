@@ -2,7 +2,7 @@ import { amount, optional, requestOf } from '../../core/request.js';
 import type { AnyTables, TestStore } from '../store/store.js';
 import { checkScenario, type Scenario } from '../world/scenario.js';
 import { type Bounds, boundsRules, type Report } from './report.js';
-import { search } from './search.js';
+import { carry, search } from './search.js';
 
 const { preemptions: _, ...rules } = boundsRules;
 const checkBounds = requestOf({ ...rules, upTo: optional(amount) }, 'bounds');
@@ -28,18 +28,25 @@ export async function exploreDeepening<DB = AnyTables>(
   checkScenario(scenario);
   checkBounds(bounds);
   const { upTo = Number.POSITIVE_INFINITY, maxMs, maxSchedules, ...rest } = bounds;
+  const carried = carry();
   const spent = { schedules: 0, cut: 0, steps: 0, ms: 0 };
   for (let preemptions = 0; ; preemptions++) {
-    const { report, leftOut } = await search(store, scenario, {
-      ...rest,
-      preemptions,
-      ...(maxMs === undefined ? {} : { maxMs: maxMs - spent.ms }),
-      ...(maxSchedules === undefined ? {} : { maxSchedules: maxSchedules - spent.schedules }),
-    });
+    const { report, leftOut } = await search(
+      store,
+      scenario,
+      {
+        ...rest,
+        preemptions,
+        ...(maxMs === undefined ? {} : { maxMs: maxMs - spent.ms }),
+        ...(maxSchedules === undefined ? {} : { maxSchedules: maxSchedules - spent.schedules }),
+      },
+      carried,
+    );
     for (const sum of ['schedules', 'cut', 'steps', 'ms'] as const) spent[sum] += report[sum];
     // A fault may need a preemption to be met at all, so only the last round can be vacuous.
     const failed = report.failure !== undefined && report.failure.token !== '';
     const isSpent = spent.ms >= (maxMs ?? Infinity) || spent.schedules >= (maxSchedules ?? Infinity);
-    if (preemptions >= upTo || !leftOut || failed || isSpent) return { ...report, ...spent };
+    if (preemptions >= upTo || !leftOut || failed || isSpent)
+      return { ...report, ...spent, faultsMet: carried.faultsMet };
   }
 }

@@ -16,6 +16,11 @@ export class Follower {
     this.moves = moves;
   }
 
+  /** The moves that are still to be made. */
+  get left(): readonly string[] {
+    return this.moves.slice(this.at);
+  }
+
   /** All moves were made. */
   get isThrough(): boolean {
     return this.at === this.moves.length;

@@ -13,7 +13,8 @@ import { TooLong } from '../world/trouble.js';
 import { Count } from './count.js';
 import { failureOf } from './failing.js';
 import type { Report } from './report.js';
-import { silent } from './silent.js';
+import { carry } from './search.js';
+import { missed, silent } from './silent.js';
 import { pctWalk, type Strategy, uniformWalk } from './walks.js';
 
 /** How a scenario is fuzzed. */
@@ -73,7 +74,7 @@ export async function fuzz<DB = AnyTables>(
   await store.open();
   const begunMs = performance.now();
   const count = new Count();
-  const shared = { interner: new Interner(), lives: new LifeMemory(), spoken: new Map<string, boolean>() };
+  const shared = { interner: new Interner(), lives: new LifeMemory(), spoken: carry().spoken };
   let last: { readonly world: Simulation<DB>; readonly error: unknown } | undefined;
   const walk = (picks: readonly number[]): Pick => (strategy === 'pct' ? pctWalk(picks, depth) : uniformWalk(picks));
   const property = fc.asyncProperty(
@@ -104,7 +105,7 @@ export async function fuzz<DB = AnyTables>(
   const failure: Failure | undefined =
     checked.failed && last !== undefined
       ? await failureOf(store, scenario, { ...last, shrinks: true })
-      : vacuity(scenario, count.faultsMet);
+      : (vacuity(scenario, count.faultsMet) ?? missed(shared.spoken));
   return {
     complete: false,
     ...count.totals(),

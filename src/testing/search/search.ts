@@ -1,6 +1,8 @@
 import { type Failure, vacuity } from '../failure/failure.js';
 import type { TestStore } from '../store/store.js';
+import { type FaultKind, faultKinds } from '../world/faults.js';
 import { recoverAndCheck } from '../world/recovery.js';
+import type { Spoken } from '../world/run-options.js';
 import type { Scenario } from '../world/scenario.js';
 import { TooLong } from '../world/trouble.js';
 import { Count } from './count.js';
@@ -9,7 +11,7 @@ import { Exploration } from './exploration.js';
 import { failureOf } from './failing.js';
 import type { Bounds, Report } from './report.js';
 import { rerun } from './rerun.js';
-import { silent } from './silent.js';
+import { missed, silent } from './silent.js';
 
 /** What a search came to, and whether the bound on preemptions has left anything out. */
 export interface Searched {
@@ -19,11 +21,25 @@ export interface Searched {
   readonly exhausted: boolean;
 }
 
+/** What the rounds of one search tell each other. */
+export interface Carried {
+  readonly spoken: Spoken;
+  readonly faultsMet: Record<FaultKind, number>;
+}
+
+/** Nothing yet. */
+export const carry = (): Carried => ({ spoken: new Map(), faultsMet: new Count().faultsMet });
+
 /** Searches the schedules of a scenario depth first, within the bounds. */
-export async function search<DB>(store: TestStore<DB>, scenario: Scenario<DB>, bounds: Bounds): Promise<Searched> {
+export async function search<DB>(
+  store: TestStore<DB>,
+  scenario: Scenario<DB>,
+  bounds: Bounds,
+  carried: Carried = carry(),
+): Promise<Searched> {
   await store.open();
   const begunMs = performance.now();
-  let exploration = new Exploration(store, scenario, bounds);
+  let exploration = new Exploration(store, scenario, bounds, carried);
   let count = new Count();
   let exhausted = false;
   let failure: Failure | undefined;
@@ -48,7 +64,8 @@ export async function search<DB>(store: TestStore<DB>, scenario: Scenario<DB>, b
     count.add(world, cut);
     exhausted = !exploration.turn();
   }
-  failure ??= vacuity(scenario, count.faultsMet);
+  for (const kind of faultKinds) carried.faultsMet[kind] += count.faultsMet[kind];
+  failure ??= vacuity(scenario, carried.faultsMet) ?? missed(carried.spoken);
   const proves = bounds.preemptions === undefined || !exploration.sleeps || !exploration.bounded;
   const complete = exhausted && failure === undefined && proves && count.isWhole;
   const { schedules, ...totals } = count.totals();
@@ -60,7 +77,7 @@ export async function search<DB>(store: TestStore<DB>, scenario: Scenario<DB>, b
     states: exploration.states.size,
     ms,
     covered: coverage({ complete, schedules, ms, switches: exploration.bounded ? bounds.preemptions : undefined }),
-    warnings: [...count.warnings(), ...silent(exploration.spoken)],
+    warnings: [...count.warnings(), ...silent(carried.spoken)],
     ...(failure === undefined ? {} : { failure }),
   };
   return { report, leftOut: exploration.bounded, exhausted };

@@ -33,6 +33,9 @@ export function movesOf<DB>(scenario: Scenario<DB>, token: string): string[] {
   return moves.match(/.{4}/g) ?? [];
 }
 
+/** Whether a token was made for a scenario with these processes and faults. */
+export const isFor = <DB>(scenario: Scenario<DB>, token: string): boolean => token.split('.')[1] === markOf(scenario);
+
 function markOf<DB>(scenario: Scenario<DB>): string {
   const spendable = Object.entries(budgetOf(scenario.faults ?? {})).filter(([, count]) => count > 0);
   const text = [...Object.keys(scenario.processes), ...spendable.flat(), String(scenario.faults?.jumpsMs)].join();

@@ -2,7 +2,7 @@ import type { TestStore } from '../store/store.js';
 import type { Scenario } from '../world/scenario.js';
 import { coverage } from './coverage.js';
 import type { Bounds, Report } from './report.js';
-import { search } from './search.js';
+import { carry, search } from './search.js';
 
 /** The most schedules of a round with so few preemptions. Most mistakes need one switch at the right place, or two. */
 const rounds = [100, 500, 1_000] as const;
@@ -17,9 +17,10 @@ const share = 1 / 4;
 export async function widen<DB>(store: TestStore<DB>, scenario: Scenario<DB>, bounds: Bounds): Promise<Report> {
   const { maxMs = Number.POSITIVE_INFINITY, maxSchedules = Number.POSITIVE_INFINITY } = bounds;
   const spent = { schedules: 0, cut: 0, steps: 0, ms: 0 };
+  const carried = carry();
   let switches: number | undefined;
   const run = async (own: Bounds) => {
-    const searched = await search(store, scenario, { ...bounds, ...own });
+    const searched = await search(store, scenario, { ...bounds, ...own }, carried);
     for (const sum of ['schedules', 'cut', 'steps', 'ms'] as const) spent[sum] += searched.report[sum];
     return searched;
   };
@@ -28,6 +29,7 @@ export async function widen<DB>(store: TestStore<DB>, scenario: Scenario<DB>, bo
     return {
       ...report,
       ...spent,
+      faultsMet: carried.faultsMet,
       covered: coverage({ complete, ...spent, switches: complete ? undefined : switches }),
     };
   };

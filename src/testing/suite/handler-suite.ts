@@ -1,7 +1,12 @@
-import { callable, limit, object, optional, type Rule, requestOf } from '../../core/request.js';
+import { checkObject } from '../../core/check.js';
+import { by, callable, limit, object, optional, type Rule, requestOf, text } from '../../core/request.js';
+import { Failure } from '../failure/failure.js';
+import { runAgainBy } from '../search/again.js';
+import { replay } from '../search/replay.js';
+import { isFor } from '../search/token.js';
 import type { AnyTables, Awaitable, TestStore } from '../store/store.js';
 import { type Faults, faultRules } from '../world/faults.js';
-import { invariant } from '../world/invariant.js';
+import { invariant, reached } from '../world/invariant.js';
 import type { ProcessMain } from '../world/process.js';
 import type { Scenario } from '../world/scenario.js';
 import type { World } from '../world/view.js';
@@ -28,12 +33,19 @@ export interface HandlerSuiteOptions<S extends string, Outside extends Record<st
   readonly invariant?: (outside: Outside, world: World<DB>) => Awaitable<boolean | string | undefined | void>;
   /** Must hold when the faults are over: `charged exactly once, and shipped`. */
   readonly eventually?: (outside: Outside, world: World<DB>) => Awaitable<boolean | string | undefined | void>;
+  /** What must be so in some schedule of each test at least, by its name; else the test proves nothing of it. */
+  readonly reached?: Readonly<Record<string, (outside: Outside, world: World<DB>) => boolean>>;
   /** The faults, in place of the suite's own list of scenarios. */
   readonly faults?: Faults;
   /** How many processes want to move the task. Default: 2. */
   readonly processes?: number;
   /** How thorough. Default: `quick`. */
   readonly level?: Level;
+  /**
+   * Runs this one schedule in place of all: the line that a failing suite prints, pasted here. Fails as it did, or says
+   * that a step of it is gone.
+   */
+  readonly replay?: string;
 }
 
 const check = requestOf(
@@ -43,9 +55,11 @@ const check = requestOf(
     outside: optional(callable),
     invariant: optional(callable),
     eventually: optional(callable),
+    reached: optional(by(checkObject)),
     faults: optional(object(faultRules)),
     processes: optional(limit()),
     level: optional(levelRule),
+    replay: optional(text),
   } satisfies Readonly<Record<keyof HandlerSuiteOptions<string, Record<string, object>, AnyTables>, Rule<unknown>>>,
   'options',
 );
@@ -66,7 +80,7 @@ const everyFault: Readonly<Record<string, Faults>> = Object.freeze({
  * takes no lease and writes no stage; code that does both itself is run by `explore`.
  *
  * A broken promise is thrown to the runner as a `Failure`: a `test` of yours around the runner's can keep its `html()`.
- * Its schedule is run again by running the test again, for `replay` wants a scenario, and that of a suite is its own.
+ * It ends with the line `replay: '…',` which, pasted into the options, runs that schedule alone.
  *
  * @param runner - Your test runner: `{ describe, test, afterAll }` of vitest or jest, `{ describe, test, after }` of node:test.
  * @param options - Your machine, and what must hold.
@@ -113,7 +127,12 @@ export function handlerSuite<S extends string, Outside extends Record<string, ob
     return opened;
   };
   runner.describe('stage handlers', () => {
-    for (const [title, faults] of Object.entries(cases)) {
+    const { replay: token } = options;
+    if (token !== undefined) {
+      const all = Object.values(cases).map((faults) => scenarioOf(options, faults));
+      runner.test('the schedule that is replayed', async () => replayed(await store(), all, token), timeoutMs);
+    }
+    for (const [title, faults] of token === undefined ? Object.entries(cases) : []) {
       const name = `keep their promises when ${title}`;
       runner.test(
         name,
@@ -134,7 +153,7 @@ function scenarioOf<S extends string, Outside extends Record<string, object>, DB
   let outside = (options.outside?.() ?? {}) as Outside;
   const main: ProcessMain<DB> = (process) => drive(process, machineOf(options.machine), { outside });
   const names = Array.from({ length: processes }, (_, at) => String.fromCodePoint(65 + at));
-  return {
+  const scenario: Scenario<DB> = {
     processes: Object.fromEntries(names.map((name) => [name, main])),
     faults,
     setup: async ({ store }) => {
@@ -142,9 +161,12 @@ function scenarioOf<S extends string, Outside extends Record<string, object>, DB
       await seedTasks(store, { [theTask]: initial });
     },
     outside: () => outside,
-    ...(always === undefined
-      ? {}
-      : { invariant: invariant<DB>('the invariant of the handlers', (world) => always(outside, world)) }),
+    invariant: [
+      ...(always === undefined
+        ? []
+        : [invariant<DB>('the invariant of the handlers', (world) => always(outside, world))]),
+      ...Object.entries(options.reached ?? {}).map(([title, is]) => reached<DB>(title, (world) => is(outside, world))),
+    ],
     eventually: [
       invariant<DB>('the task gets to a final stage', (world) => {
         const stage = stageOf(world, theTask);
@@ -155,6 +177,17 @@ function scenarioOf<S extends string, Outside extends Record<string, object>, DB
         : [invariant<DB>('what the handlers promise in the end', (world) => inTheEnd(outside, world))]),
     ],
   };
+  runAgainBy(scenario, (token) => `replay: '${token}',`);
+  return scenario;
+}
+
+/** Runs the schedule of a token in the scenario that it was made for. */
+async function replayed<DB>(store: TestStore<DB>, all: readonly Scenario<DB>[], token: string): Promise<void> {
+  const scenario = all.find((each) => isFor(each, token)) ?? all[0];
+  if (scenario === undefined) return;
+  const run = await replay(store, scenario, token);
+  if (run instanceof Failure) throw run;
+  if (!run.fits) throw new Error(`a step of ${token} is gone, so nothing is said of what it kept: find a new one`);
 }
 
 /** What kept the last tries from moving the task on, where a process could tell. */

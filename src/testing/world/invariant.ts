@@ -18,6 +18,8 @@ export interface Invariant<DB = AnyTables> {
    * may look at `previous` and `actors` without that steps which commute are run in every order. Default: false.
    */
   readonly ofChanges?: boolean;
+  /** It is not to hold always, but to be true once at least. See `reached`. */
+  readonly reaches?: boolean;
 }
 
 const checkOptions = requestOf(
@@ -55,6 +57,29 @@ export function invariant<DB = AnyTables>(
   return Object.freeze<Invariant<DB>>({ rule, when, check: judged(holds), ofChanges });
 }
 
+/**
+ * Names what must happen in some schedule at least: where it never does, the search fails, for it tested nothing.
+ *
+ * Stands among the rules of `invariant`, `finally` or `eventually`, and is asked when those are.
+ *
+ * @param title - What must be reached, in plain words: `both want the lease at once`.
+ * @param isReached - Returns `true` where it is.
+ * @example
+ * ```ts
+ * import { assertHolds, explore, reached } from 'transition-ownership/testing';
+ * import { scenario, store, type Tables } from './scenario.js';
+ *
+ * const moved = reached<Tables>('the task gets moved', (world) => world.rows('task')[0]?.['stage'] === 'done');
+ * assertHolds(await explore(store, { ...scenario, invariant: [moved] }));
+ * ```
+ */
+export function reached<DB = AnyTables>(
+  title: string,
+  isReached: (world: World<DB>) => Awaitable<boolean>,
+): Invariant<DB> {
+  return Object.freeze<Invariant<DB>>({ rule: title, when: 'step', check: isReached, reaches: true });
+}
+
 /** A check that throws where this one says that something is wrong. */
 function judged<DB>(holds: Check<DB>): Check<DB> {
   const judge = (finding: unknown) => {
@@ -84,7 +109,7 @@ export interface Hearing {
   /** A rule is about to look at the world. */
   asks(): void;
   /** It found the world right, or had nothing to say. */
-  hears(rule: Pick<Invariant, 'rule' | 'ofChanges'>, finding: unknown): void;
+  hears(rule: Pick<Invariant, 'rule' | 'ofChanges' | 'reaches'>, finding: unknown): void;
 }
 
 const deaf: Hearing = Object.freeze({ asks() {}, hears() {} });

@@ -6,8 +6,8 @@ import type { LifeMemory } from './life-memory.js';
 /** Chooses what happens next: the place of a choice, or -1 to leave the schedule. */
 export type Pick = (choices: readonly Choice[]) => Awaitable<number>;
 
-/** For each rule that was asked, whether it ever said anything: one that never did may have forgotten to. */
-export type Spoken = Map<string, boolean>;
+/** For each rule that was asked, what came of it so far over all schedules. */
+export type Spoken = Map<string, 'silent' | 'spoke' | 'missed' | 'reached'>;
 
 /** How one schedule is run. */
 export interface SimulationOptions {

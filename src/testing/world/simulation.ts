@@ -130,10 +130,13 @@ export class Simulation<DB> {
 
   private readonly hearing: Hearing = {
     asks: () => this.state.beginLook(),
-    hears: ({ rule, ofChanges = false }, finding) => {
+    hears: ({ rule, ofChanges = false, reaches = false }, finding) => {
       this.state.endLook(ofChanges);
       const { spoken } = this.options;
-      if (spoken?.get(rule) !== true) spoken?.set(rule, finding !== undefined);
+      const before = spoken?.get(rule);
+      if (before === 'spoke' || before === 'reached') return;
+      if (reaches) spoken?.set(rule, finding === true ? 'reached' : 'missed');
+      else spoken?.set(rule, finding === undefined ? 'silent' : 'spoke');
     },
   };
 
