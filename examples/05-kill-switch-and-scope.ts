@@ -15,7 +15,7 @@ const ownership = createTransitionOwnership({
   db,
   tasks: { table: 'tasks', id: 'id', stage: 'stage' },
   mode: () => mode, // read at every request: from the environment, a file, a flag service
-  scope: ({ context }) => context !== 'docs', // `context` is whatever the request carries: here its repository
+  scope: ({ context }) => context !== 'docs', // whatever each request must carry: here its repository
 });
 (await ensureSchema(ownership))._unsafeUnwrap();
 
@@ -38,7 +38,7 @@ await ask(3, 'api');
 // Off: no statement names the lease table, and a stage write is the plain UPDATE of the days before.
 mode = 'off';
 await ask(1, 'api');
-const moved = await updateStageCas(ownership, { taskId: 1, expected: 'whatever', next: 'done' });
+const moved = await updateStageCas(ownership, { taskId: 1, expected: 'whatever', next: 'done', context: 'api' });
 console.log(`off, stage written unconditionally: ${moved.isOk()}`);
 
 // On again: the lease that was taken at first is still there and still guards.

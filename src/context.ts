@@ -120,7 +120,7 @@ export interface Context {
   /** Reads the kill switch; a switch that throws is on. */
   mode(): Mode;
   /** Reads the scope; a scope that throws covers everything. */
-  covers(request: { readonly taskId: IdValue; readonly context: unknown }): boolean;
+  covers(question: Asked): boolean;
   /** The same on a transaction or another handle of the caller's; throws `TypeError` for one that spells names another way. */
   using(handle: object): Context;
   /** Set once `close` was called: no new lease is granted for good. */
@@ -130,6 +130,14 @@ export interface Context {
 }
 
 const CONTEXT = Symbol.for('transition-ownership.context');
+
+/** What a request tells its scope; `undefined` for what it does not. */
+export interface Asked {
+  readonly taskId: IdValue;
+  readonly stage: string | null | undefined;
+  readonly actor: string | undefined;
+  readonly context: unknown;
+}
 
 /** Whatever carries a context: an ownership, whatever its types. */
 export interface ContextCarrier {
@@ -153,9 +161,9 @@ export function contextOf(ownership: ContextCarrier): Context {
 }
 
 /** What applies to one request. */
-export function regimeOf(context: Context, taskId: IdValue, requestContext: unknown): Mode {
+export function regimeOf(context: Context, { taskId, stage, actor, context: told }: Asked): Mode {
   const mode = context.mode();
-  return mode !== 'off' && context.covers({ taskId, context: requestContext }) ? mode : 'off';
+  return mode !== 'off' && context.covers({ taskId, stage, actor, context: told }) ? mode : 'off';
 }
 
 /** What the process knows of the claim of a row. */

@@ -133,7 +133,7 @@ export { type AdvanceRequest, advanceFencingToken } from './lease/advance-fencin
 export { type ForceReleaseRequest, forceReleaseLease } from './lease/force-release-lease.js';
 export { type Defer, type Inspection, inspectLease, shouldDefer } from './lease/inspect-lease.js';
 export type { LeaseOf } from './lease/lease-of.js';
-export type { Actor, LeaseRequest } from './lease/lease-request.js';
+export type { Actor, LeaseAsked, LeaseRequest } from './lease/lease-request.js';
 export { ownedBy } from './lease/owned-by.js';
 export { parseTaskId } from './lease/parse-task-id.js';
 export {
@@ -147,15 +147,11 @@ export { releaseLeases } from './lease/release-leases.js';
 export { type LeaseSnapshot, type Snapshot, snapshot } from './lease/snapshot.js';
 export type {
   EffectsOption,
-  IdColumn,
   LeaseOption,
-  MovesOf,
   OwnershipOptions,
+  ScopeOption,
   ScopeQuestion,
   ShapeOf,
-  StageColumn,
-  StampOption,
-  TasksOption,
 } from './options.js';
 export { createTransitionOwnership } from './ownership.js';
 export type { ClaimEntry, ClaimRegistry } from './port/claim-registry.js';
@@ -172,8 +168,9 @@ export { ensureSchema, type SchemaChange } from './schema/ensure-schema.js';
 export type * from './shape.js';
 export type { Condition } from './sql/owned-by.js';
 export type { StageChange, StageFailure } from './stage/stage-change.js';
-export type { StageRequest } from './stage/stage-request.js';
+export type { StageMove, StageRequest } from './stage/stage-request.js';
 export { updateStageCas } from './stage/update-stage-cas.js';
+export type { IdColumn, MovesOf, StageColumn, StampOption, TasksOption } from './tasks-option.js';
 export { type Held, type HeldStageWrite } from './transition/held.js';
 export {
   type HandledError,

@@ -1,4 +1,4 @@
-import type { Expression, ExpressionBuilder, Kysely } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Mode, SurveyMode } from './context.js';
 import type { IdType } from './core/id.js';
 import type { ProcessIdentity } from './core/process.js';
@@ -12,28 +12,8 @@ import type { Files } from './port/files.js';
 import type { ProcessTable } from './port/process-table.js';
 import type { Randomness } from './port/randomness.js';
 import type { Listener } from './runtime/observer.js';
-import type { ColumnOf, Fitting, IdOf, SetOf, Shape, StoredId, TableOf, ValueOf } from './shape.js';
-
-/** A column that every stage write stamps with a value of your own. */
-export interface StampOption<DB, T extends TableOf<DB>> {
-  readonly column: ColumnOf<DB, T>;
-  /** Made anew for each write. */
-  readonly value: (eb: ExpressionBuilder<DB, T>) => Expression<unknown>;
-}
-
-/** Where your tasks are. */
-export interface TasksOption<DB, T extends TableOf<DB>, Id extends string, Stage extends string, Moves> {
-  /** The table. */
-  readonly table: T;
-  /** Its id column. */
-  readonly id: Id;
-  /** Its stage column. */
-  readonly stage: Stage;
-  /** A column that every stage write stamps with the database's now, or with a value of yours. */
-  readonly updatedAt?: ColumnOf<DB, T> | StampOption<DB, T> | undefined;
-  /** Which moves are legal, by `defineStages`. Default: all. */
-  readonly transitions?: Moves | undefined;
-}
+import type { Fitting, IdOf, SetOf, Shape, StoredId, TableOf, ValueOf } from './shape.js';
+import type { TasksOption } from './tasks-option.js';
 
 /** The lease table and its times. */
 export interface LeaseOption<TaskIdType extends IdType, RunIdType extends IdType> {
@@ -68,12 +48,27 @@ export interface EffectsOption {
 }
 
 /** What `scope` is asked about. */
-export interface ScopeQuestion<TaskId> {
+export interface ScopeQuestion<TaskId, Stage = string | null> {
   /** The task of the request. */
   readonly taskId: TaskId;
+  /** The stage that the request told, `expected` for a stage write; else `undefined`. */
+  readonly stage: Stage | undefined;
+  /** Who asks; `undefined` for a stage write without a lease. */
+  readonly actor: string | undefined;
   /** Whatever the caller put into its request. */
   readonly context: unknown;
 }
+
+/** Decides which requests the library covers. */
+export type ScopeOption<
+  DB,
+  T extends TableOf<DB>,
+  Id extends string,
+  Stage extends string,
+  TaskIdType extends IdType,
+> = (
+  question: ScopeQuestion<IdOf<ValueOf<DB, T, Id>, TaskIdType>, Fitting<ValueOf<DB, T, Stage>, string | null>>,
+) => boolean;
 
 /** What an ownership is made of. */
 export interface OwnershipOptions<
@@ -85,6 +80,7 @@ export interface OwnershipOptions<
   TaskIdType extends IdType,
   RunIdType extends IdType,
   Jobs extends JobsOption | undefined = undefined,
+  Scope = ScopeOption<DB, T, Id, Stage, TaskIdType> | undefined,
 > {
   /**
    * Your Kysely, and not a transaction: that is for `using`. Its plugins spell your names, as `withSchema` and
@@ -105,8 +101,11 @@ export interface OwnershipOptions<
   readonly liveness?: Liveness | Judge | undefined;
   /** The kill switch, or a function that reads it at every request. Default `'on'`. */
   readonly mode?: Mode | (() => Mode) | undefined;
-  /** Which requests the library covers; others are handled as under `'off'`. Default: all. */
-  readonly scope?: ((question: ScopeQuestion<IdOf<ValueOf<DB, T, Id>, TaskIdType>>) => boolean) | undefined;
+  /**
+   * Which requests the library covers; others are handled as under `'off'`. Default: all. With it each request must say
+   * its `context`; one that has none all the same is covered, and `scope` is not asked.
+   */
+  readonly scope?: Scope;
   /**
    * The format of your own time columns that are text or numbers; others go by their type. Default: `'sqlite-text'` on
    * SQLite, else `'native'`.
@@ -146,17 +145,6 @@ export interface OwnershipOptions<
   readonly randomness?: Randomness | undefined;
 }
 
-/** The columns that can be the id of a task. */
-export type IdColumn<DB, T extends TableOf<DB>, I extends IdType> = ColumnOf<DB, T, StoredId<I>>;
-
-/** The columns that can be the stage of a task. */
-export type StageColumn<DB, T extends TableOf<DB>> = ColumnOf<DB, T, string | null>;
-
-/** A map whose stages are all stages of the column. */
-export type MovesOf<DB, T extends TableOf<DB>, Stage> = {
-  readonly [From in Fitting<ValueOf<DB, T, Stage>, string>]?: readonly Fitting<ValueOf<DB, T, Stage>, string>[];
-};
-
 /** The legal moves as types: from each stage, a union of stages. */
 type MoveTypes<Moves> = Moves extends undefined
   ? object
@@ -172,6 +160,7 @@ export interface ShapeOf<
   TaskIdType extends IdType,
   RunIdType extends IdType,
   Jobs extends JobsOption | undefined = undefined,
+  Scope = undefined,
 > extends Shape {
   readonly taskId: IdOf<ValueOf<DB, T, Id>, TaskIdType>;
   readonly stage: Fitting<ValueOf<DB, T, Stage>, string | null>;
@@ -179,4 +168,5 @@ export interface ShapeOf<
   readonly taskSet: SetOf<DB, T, Id | Stage>;
   readonly runId: IdOf<StoredId<RunIdType>, RunIdType>;
   readonly jobs: JobShapeOf<DB, Jobs>;
+  readonly scoped: undefined extends Scope ? never : true;
 }

@@ -9,7 +9,7 @@ import { type DialectName, resolveDialect } from './dialect/infer.js';
 import type { JobsOption } from './job/jobs-option.js';
 import { closer } from './lease/close.js';
 import { RenewalKeeper } from './lease/keeper.js';
-import type { IdColumn, MovesOf, OwnershipOptions, ShapeOf, StageColumn } from './options.js';
+import type { OwnershipOptions, ScopeOption, ShapeOf } from './options.js';
 import type { Ports } from './port/ports.js';
 import { Claims } from './runtime/claims.js';
 import { systemClock } from './runtime/clock.js';
@@ -32,6 +32,7 @@ import type { Database } from './sql/statement.js';
 import { tableName } from './sql/tables.js';
 import { taskStatements } from './sql/task-statements.js';
 import { Surveyor } from './survey/surveyor.js';
+import type { IdColumn, MovesOf, StageColumn } from './tasks-option.js';
 import type { CallersHandle, TransitionOwnership } from './transition-ownership.js';
 
 /**
@@ -62,9 +63,12 @@ export function createTransitionOwnership<
   TaskIdType extends IdType = 'integer',
   RunIdType extends IdType = 'integer',
   const Jobs extends JobsOption | undefined = undefined,
+  Scope extends ScopeOption<DB, T, Id, Stage, TaskIdType> | undefined =
+    | ScopeOption<DB, T, Id, Stage, TaskIdType>
+    | undefined,
 >(
-  options: OwnershipOptions<DB, T, Id, Stage, Moves, TaskIdType, RunIdType, Jobs> & { readonly db: Kysely<DB> },
-): TransitionOwnership<ShapeOf<DB, T, Id, Stage, Moves, TaskIdType, RunIdType, Jobs>> {
+  options: OwnershipOptions<DB, T, Id, Stage, Moves, TaskIdType, RunIdType, Jobs, Scope> & { readonly db: Kysely<DB> },
+): TransitionOwnership<ShapeOf<DB, T, Id, Stage, Moves, TaskIdType, RunIdType, Jobs, Scope>> {
   return present(compose(checkOptions(options)));
 }
 
@@ -176,10 +180,11 @@ function readMode(mode: Mode | (() => Mode)): () => Mode {
   return () => mode;
 }
 
-/** A scope that throws covers everything. */
+/** A request without a context is covered: who forgot it must not write under an owner. A scope that throws covers all. */
 function readScope(scope: CheckedOptions['scope']): Context['covers'] {
   if (scope === undefined) return () => true;
   return (question) => {
+    if (question.context === undefined) return true;
     try {
       return unawaited(scope(question)) !== false;
     } catch {

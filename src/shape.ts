@@ -15,6 +15,30 @@ export interface Shape {
   readonly runId: IdValue;
   /** Your jobs; `undefined` without the option `jobs`. */
   readonly jobs: JobShape | undefined;
+  /**
+   * True with the option `scope`: each request then says its `context`. Never without it: such an ownership can stand
+   * wherever one with a scope can.
+   */
+  readonly scoped: boolean;
+}
+
+/** What the option `scope` decides by: must be said with that option, and says nothing without it. */
+export type ContextOf<S extends Shape> = [S['scoped']] extends [never]
+  ? PossibleContext
+  : [S['scoped']] extends [true]
+    ? DemandedContext
+    : PossibleContext;
+
+/** The context of a request to an ownership with a scope. */
+export interface DemandedContext {
+  /** Whatever `scope` needs to decide, the task's repository for instance; `undefined` is inside the scope. */
+  readonly context: unknown;
+}
+
+/** The context of a request to an ownership without a scope. */
+export interface PossibleContext {
+  /** Whatever a `scope` needs to decide. */
+  readonly context?: unknown;
 }
 
 /** The types of the jobs that an ownership was made with. */

@@ -75,7 +75,7 @@ export async function acquire(
 ): Promise<Result<Lease, LeaseBusy | NotGranting | StoreFailure>> {
   const refusal = refusalOf(context, request);
   if (refusal !== undefined) return err(refusal);
-  const regime = regimeOf(context, request.taskId, request.context);
+  const regime = regimeOf(context, request);
   if (regime === 'off') return ok(grantUnguarded(context, request, 'off'));
   if (regime === 'draining') return err(notGranting('draining'));
 

@@ -70,7 +70,7 @@ async function acquireAll(
 ): Promise<Result<AcquiredLeases<Shape>, NotGranting | StoreFailure>> {
   const refusal = anyRefusal(context, requests);
   if (refusal !== undefined) return err(refusal);
-  const regimes = requests.map((request) => regimeOf(context, request.taskId, request.context));
+  const regimes = requests.map((request) => regimeOf(context, request));
   if (regimes.includes('draining')) return err(notGranting('draining'));
   const outcomes = new Map<IdValue, Outcome>();
   const guarded = requests.filter((_, at) => regimes[at] === 'on').sort((a, b) => (a.taskId < b.taskId ? -1 : 1));

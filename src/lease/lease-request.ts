@@ -15,13 +15,16 @@ import {
   text,
 } from '../core/request.js';
 import { checkRenewals, MIN_TTL_MS } from '../core/timing.js';
-import type { Shape } from '../shape.js';
+import type { ContextOf, Shape } from '../shape.js';
 
 /** Who asks: one of the usual actors, or a name of your own. */
 export type Actor = 'monitor' | 'reaper' | 'reconciler' | 'webhook' | 'finalizer' | (string & {});
 
 /** A request for the lease on a task's transition. */
-export interface LeaseRequest<S extends Shape> {
+export type LeaseRequest<S extends Shape> = LeaseAsked<S> & ContextOf<S>;
+
+/** Such a request without what its `scope` decides by. */
+export interface LeaseAsked<S extends Shape> {
   /** The task whose transition is to be owned. */
   readonly taskId: S['taskId'];
   /** Who asks; two actors of one process are two contenders. At most 255 bytes. */
@@ -30,8 +33,6 @@ export interface LeaseRequest<S extends Shape> {
   readonly stage?: S['stage'] | undefined;
   /** The run in whose context this happens. */
   readonly runId?: S['runId'] | null | undefined;
-  /** Whatever `scope` needs to decide, the task's repository for instance. */
-  readonly context?: unknown;
   /** Life of the lease after each renewal, in ms. Default: the ownership's; at least 3 × `renewEveryMs`. */
   readonly ttlMs?: number | undefined;
   /** Hard bound of this hold, in ms. Default: the ownership's. */

@@ -5,12 +5,15 @@ import type { Lease } from '../core/lease.js';
 import { boolean, given, nullable, optional, type RulesOf, requestOf, stage, taskId } from '../core/request.js';
 import { shown } from '../core/shown.js';
 import { secretOf } from '../runtime/lease-handle.js';
-import type { NextStage, Shape } from '../shape.js';
+import type { ContextOf, NextStage, Shape } from '../shape.js';
 import { isExpression } from '../sql/callers-parts.js';
 import type { ExtraColumns } from '../sql/task-statements.js';
 
 /** A request for a stage write. */
-export interface StageRequest<S extends Shape, From extends S['stage'] = S['stage']> {
+export type StageRequest<S extends Shape, From extends S['stage'] = S['stage']> = StageMove<S, From> & ContextOf<S>;
+
+/** Such a request without what its `scope` decides by. */
+export interface StageMove<S extends Shape, From extends S['stage'] = S['stage']> {
   /** The task to move. */
   readonly taskId: S['taskId'];
   /** The stage that it must be in; `null` is a value. */
@@ -25,8 +28,6 @@ export interface StageRequest<S extends Shape, From extends S['stage'] = S['stag
   readonly release?: boolean | undefined;
   /** Writes even if somebody holds the task; only without a lease. */
   readonly evenIfHeld?: boolean | undefined;
-  /** Whatever `scope` needs to decide. */
-  readonly context?: unknown;
 }
 
 /** A stage write after its check. */

@@ -22,7 +22,8 @@ const MOST_TRIES = 3;
 
 /** Writes the stage without a lease: nobody may hold the task, unless the caller writes even then. */
 export async function writeUnfenced(context: Context, request: CheckedStageWrite): Promise<Result<StageChange, Lost>> {
-  const regime = regimeOf(context, request.taskId, request.context);
+  const { taskId, expected: stage, lease } = request;
+  const regime = regimeOf(context, { taskId, stage, actor: lease?.actor, context: request.context });
   const write = () => writeUnder(context, request, regime);
   return regime === 'off' ? write() : suited(context, ['tasks'], () => fitting(context, request, write));
 }

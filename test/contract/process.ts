@@ -17,7 +17,7 @@ export interface ProcessOptions {
   readonly mode?: Mode | (() => Mode);
   /** Default: told by how the handle compiles. */
   readonly dialect?: Dialect;
-  readonly scope?: (question: { readonly taskId: unknown; readonly context: unknown }) => boolean;
+  readonly scope?: ((question: { readonly taskId: unknown; readonly context: unknown }) => boolean) | undefined;
   readonly timeFormat?: 'sqlite-text' | 'iso' | 'epoch-ms' | 'native';
   /** Where the lease table is, and its times. */
   readonly lease?: {

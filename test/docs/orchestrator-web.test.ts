@@ -113,7 +113,9 @@ describe('the addresses of the orchestrator', () => {
   test('take a lease from its owner by the token that was seen', async () => {
     await ship();
     const { ownership } = orchestrator;
-    const lease = (await library.acquireLease(ownership, { taskId: 1, actor: 'monitor' }))._unsafeUnwrap();
+    const lease = (
+      await library.acquireLease(ownership, { taskId: 1, actor: 'monitor', context: 'web' })
+    )._unsafeUnwrap();
     const order = { taskId: 1, fencingToken: 2, by: 'ada', reason: 'wrong branch' };
     expect(await post('/transition-lease/release', order)).toMatchObject({
       status: 409,
@@ -139,7 +141,9 @@ describe('the addresses of the orchestrator', () => {
 
   test('show the queue to people and to Prometheus', async () => {
     await ship();
-    const lease = (await library.acquireLease(orchestrator.ownership, { taskId: 1, actor: 'monitor' }))._unsafeUnwrap();
+    const lease = (
+      await library.acquireLease(orchestrator.ownership, { taskId: 1, actor: 'monitor', context: 'web' })
+    )._unsafeUnwrap();
     const queue = (await (await fetch(`${url}/queue`)).json()) as { leases: unknown[]; tasks: unknown[] };
     expect(queue.leases).toMatchObject([{ taskId: 1, actor: 'monitor', fencingToken: 1, verdict: 'live' }]);
     expect(queue.tasks).toMatchObject([{ repo: 'web', stage: 'deploy-staging' }]);

@@ -48,8 +48,8 @@ export async function journalled(process: TestProcess, overrides: OwnershipOverr
 }
 
 /** Takes the usual lease. */
-export function take(own: TestOwnership, taskId = 1) {
-  return ok(acquireLease(own, { taskId, actor: 'finalizer', stage: 'deploy-staging' }));
+export function take(own: TestOwnership, taskId = 1, context?: string) {
+  return ok(acquireLease(own, { taskId, actor: 'finalizer', stage: 'deploy-staging', context }));
 }
 
 /** An ownership with a journal, the usual lease of it, and the outside system. */

@@ -42,9 +42,11 @@ export const unguarded: Proofs = {
 
   'out of scope, and without a journal, runEffect just applies': async (rig) => {
     const a = rig.start('a');
-    const own = a.own({ scope: ({ taskId }) => taskId !== 1 });
+    const own = a.own({ scope: ({ context }) => context !== 'elsewhere' });
     const outside = new Outside();
-    expect(await ok(runEffect(own, await take(own), outside.merging()))).toMatchObject({ status: 'applied' });
+    expect(await ok(runEffect(own, await take(own, 1, 'elsewhere'), outside.merging()))).toMatchObject({
+      status: 'applied',
+    });
     const journalless = await take(own, 2);
     expect(() => runEffect(own, journalless, outside.merging())).toThrow(
       new TypeError('runEffect needs an ownership with the option effects'),

@@ -74,7 +74,10 @@ export const inexact: Proofs = {
     const report = await ok(createJobReaper(ownership, options).tick());
     expect(report).toMatchObject({ examined: 0, sanitized: 1, unreadable: 3, complete: false });
     expect(worker.told('job.reap-failed').map(({ jobId, message }) => [jobId, message])).toEqual(
-      others.map((id) => [id, expect.stringContaining('it has run for 3600001 ms, longer than maxRunningMs 3600000')]),
+      others.map((id): unknown[] => [
+        id,
+        expect.stringContaining('it has run for 3600001 ms, longer than maxRunningMs 3600000'),
+      ]),
     );
     expect(await ok(sanitizeImpossibleQueued(ownership))).toMatchObject({ found: 0, unreadable: 1, complete: false });
   },

@@ -107,7 +107,7 @@ export interface Overrides {
   readonly lease?: LeaseOption<'integer', 'integer'>;
   readonly mode?: Mode | (() => Mode);
   readonly survey?: 'refuse' | 'report' | 'off';
-  readonly scope?: (question: { readonly taskId: number; readonly context: unknown }) => boolean;
+  readonly scope?: ((question: { readonly taskId: number; readonly context: unknown }) => boolean) | undefined;
 }
 
 /** A process of a test: its own connections, wire, identity and claims. */

@@ -58,7 +58,7 @@ export interface OwnershipOverrides {
   readonly effects?: EffectsOption;
   readonly liveness?: Liveness | Judge;
   readonly mode?: Mode | (() => Mode);
-  readonly scope?: (question: { readonly taskId: number; readonly context: unknown }) => boolean;
+  readonly scope?: ((question: { readonly taskId: number; readonly context: unknown }) => boolean) | undefined;
   readonly onEvent?: (event: OwnershipEvent) => unknown;
   readonly registry?: ClaimRegistry;
   readonly identity?: ProcessIdentity;

@@ -1,5 +1,6 @@
 import {
   acquireLease,
+  acquireLeases,
   inspectLease,
   type Mode,
   reclaimStaleLeases,
@@ -183,14 +184,48 @@ export const regime: Proofs = {
     const inside = await ok(acquireLease(own, { ...request, context: 'guarded' }));
     expect(inside.guarded).toBe(true);
     expect(asked).toEqual([
-      { taskId: 1, context: 'other' },
-      { taskId: 1, context: 'guarded' },
+      { ...request, context: 'other' },
+      { ...request, context: 'guarded' },
     ]);
     await ok(updateStageCas(own, { ...move, expected: 'done', context: 'other' }));
     expect(rig.task(1)).toMatchObject({ stage: 'deploy' });
     expect(await err(updateStageCas(own, { ...move, expected: 'deploy', context: 'guarded' }))).toMatchObject({
       type: 'lease-busy',
     });
+  },
+
+  'a request without a context is inside the scope, and scope is told all that a request says': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    const asked: unknown[] = [];
+    const scope = (question: unknown) => {
+      asked.push(question);
+      return false;
+    };
+    const own = a.own({ scope });
+    const other = b.own();
+    const lease = await ok(acquireLease(other, request));
+    // A webhook that forgot its context must not write under a live owner.
+    expect(await err(updateStageCas(own, move))).toMatchObject({ type: 'lease-busy' });
+    expect(await err(acquireLease(own, request))).toMatchObject({ type: 'lease-busy' });
+    expect((await ok(acquireLeases(own, [request]))).busy).toHaveLength(1);
+    await ok(releaseLease(other, lease));
+    const handled = withTransitionLease(own, request, ({ guarded }) => guarded);
+    expect(await ok(handled)).toBe(true);
+    expect(asked).toEqual([]);
+
+    const context = { repo: 'web' };
+    await ok(acquireLease(own, { ...request, context }));
+    await ok(acquireLeases(own, [{ taskId: 1, actor: 'monitor', context }]));
+    const outside = await ok(acquireLease(own, { taskId: 1, actor: 'reaper', context }));
+    await ok(updateStageCas(own, { ...move, context }));
+    await ok(updateStageCas(own, { taskId: 1, expected: move.next, next: 'done', lease: outside }));
+    expect(asked).toStrictEqual([
+      { ...request, context },
+      { taskId: 1, stage: undefined, actor: 'monitor', context },
+      { taskId: 1, stage: undefined, actor: 'reaper', context },
+      { taskId: 1, stage: move.expected, actor: undefined, context },
+      { taskId: 1, stage: move.next, actor: 'reaper', context },
+    ]);
   },
 
   'a lease outside the scope stays there: its stage write is the plain one': async (rig) => {

@@ -324,9 +324,53 @@ describe('the scope', () => {
       scope: (question) => {
         expectTypeOf(question.taskId).toEqualTypeOf<TaskId>();
         expectTypeOf(question.context).toBeUnknown();
+        expectTypeOf(question.stage).toEqualTypeOf<Stage | null | undefined>();
+        expectTypeOf(question.actor).toEqualTypeOf<string | undefined>();
         return true;
       },
     });
+  });
+});
+
+describe('the context of a request', () => {
+  const scope = ({ context }: { readonly context: unknown }) => context === 'web';
+  const scoped = createTransitionOwnership({ db, tasks, scope });
+  const asked = { taskId: 1 as TaskId, actor: 'monitor' } as const;
+  const write = { taskId: 1 as TaskId, expected: 'deploy', next: 'done' } as const;
+
+  test('must be said where there is a scope', () => {
+    void acquireLease(scoped, { ...asked, context: 'web' });
+    void acquireLeases(scoped, [{ ...asked, context: 'web' }]);
+    void withTransitionLease(scoped, { ...asked, context: undefined }, async (held) => held.updateStage('done'));
+    void updateStageCas(scoped, { ...write, context: { repo: 'web' } });
+    // @ts-expect-error the context is missing
+    void acquireLease(scoped, asked);
+    // @ts-expect-error the context is missing
+    void acquireLeases(scoped, [asked]);
+    // @ts-expect-error the context is missing
+    void withTransitionLease(scoped, asked, async () => undefined);
+    // @ts-expect-error the context is missing
+    void updateStageCas(scoped, write);
+    void db.transaction().execute(async (trx) => {
+      // @ts-expect-error the context is missing in a transaction too
+      void acquireLease(scoped.using(trx), asked);
+    });
+  });
+
+  test('may be said where there is none, or where nobody knows', () => {
+    void acquireLease(own, asked);
+    void updateStageCas(own, { ...write, context: 'web' });
+    const possibly: { readonly scope?: typeof scope | undefined } = {};
+    void acquireLease(createTransitionOwnership({ db, tasks, ...possibly }), asked);
+    void acquireLease(createTransitionOwnership({ db, tasks, scope: undefined }), asked);
+  });
+
+  test('lets an ownership without a scope stand where one with a scope is wanted, not the reverse', () => {
+    const takes = (_ownership: typeof scoped): void => undefined;
+    takes(createTransitionOwnership({ db, tasks }));
+    const wants = (_ownership: typeof own): void => undefined;
+    // @ts-expect-error its requests would have no context
+    wants(scoped);
   });
 });
 
