@@ -32,7 +32,7 @@ export const claiming: Proofs = {
   'claimNextJob is one statement where UPDATE answers with rows, and one short transaction elsewhere': async (yard) => {
     const worker = yard.start('a');
     await yard.put();
-    const ownership = worker.own();
+    const ownership = worker.own({ survey: 'off' });
     await ok(claimNextJob(ownership));
     const sent = worker.wire.sent.map(({ sql: text }) => /^(begin|start transaction|\w+)/.exec(text)?.[0]);
     expect(sent).toEqual(yard.dialect.returning ? ['update'] : ['begin', 'select', 'update', 'select', 'commit']);
