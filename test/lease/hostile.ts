@@ -41,7 +41,9 @@ export const hostile: Proofs = {
   'a renewal whose answer nobody can read is told, and the next one is sent': async (rig) => {
     let broken = true;
     const unreadable = (text: string) =>
-      broken ? text.replace(/(returning "claim", |^select "claim", )expires_ms/, "$1'never' as expires_ms") : text;
+      broken
+        ? text.replace(/(returning "claim", |^select "claim", acquired_ms, )expires_ms/, "$1'never' as expires_ms")
+        : text;
     const a = rig.start('a', { mutate: unreadable });
     const own = a.own();
     const { signal } = await ok(acquireLease(own, request));

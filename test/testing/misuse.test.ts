@@ -48,6 +48,10 @@ const entries: Readonly<Record<string, readonly [name: string, good: object, cal
   noLeaseOutlivesItsBound: [['table', {}, (given) => untyped(kit.noLeaseOutlivesItsBound)(given)]],
   noQueuedRunOwnership: [['jobs', {}, (given) => untyped(kit.noQueuedRunOwnership)(given)]],
   postgresStore: [['options', { connect: main }, (given) => untyped(kit.postgresStore)(given)]],
+  regressions: [
+    ['scenario', scenario, (given) => untyped(kit.regressions)(store, given, [])],
+    ['bounds', {}, (given) => untyped(kit.regressions)(store, scenario, [], given)],
+  ],
   replay: [['scenario', scenario, (given) => untyped(kit.replay)(store, given, [])]],
   scheduleArbitrary: [['options', {}, (given) => untyped(kit.scheduleArbitrary)({ nat: main, array: main }, given)]],
   sqlMutants: [['bounds', {}, (given) => untyped(kit.sqlMutants)(() => store, [], given)]],
@@ -68,7 +72,9 @@ const others = [
   'effectAtMostOnce',
   'killable',
   'manualClock',
+  'perStart',
   'powerLoss',
+  'reached',
   'recordEvents',
   'tokensOnlyGrow',
 ];
@@ -96,7 +102,9 @@ test.each(each)(
     const unknown = await thrownBy({ ...good, zzzzz: 1 });
     expect(unknown).toBeInstanceOf(TypeError);
     expect((unknown as Error).message).toMatch(new RegExp(`${name} has no option "zzzzz"$`));
-    for (const wrong of [[], [good], new Map(), new Date(0), () => good, true, null]) {
+    const wrongs: readonly unknown[] = [[], [good], new Map(), new Date(0), () => good, true, null];
+    // A machine may be made anew for each life of a process.
+    for (const wrong of name === 'machine' ? wrongs.filter((given) => typeof given !== 'function') : wrongs) {
       const error = await thrownBy(wrong);
       expect(error instanceof TypeError || error instanceof RangeError, String(error)).toBe(true);
       expect((error as Error).message).toContain(`${name} must be `);

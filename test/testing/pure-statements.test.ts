@@ -106,7 +106,7 @@ describe.each(servers)('a select on %s', (_name, url, make) => {
     },
   });
 
-  test.skipIf(url === undefined)('that calls a function which writes is a write', { timeout: 60_000 }, async () => {
+  test.skipIf(!url)('that calls a function which writes is a write', { timeout: 60_000 }, async () => {
     const store = make(url ?? '');
     const [plain, reduced] = [new Set<string>(), new Set<string>()];
     await explore(store, scenario(plain), { reduce: 'none' });
