@@ -9,6 +9,13 @@ interface Database {
 
 const db = new Kysely<Database>({ dialect: openSqlite(':memory:') });
 await sql`create table tasks (id integer primary key, stage text not null)`.execute(db);
+await db
+  .insertInto('tasks')
+  .values([
+    { id: 1, stage: 'deploy' },
+    { id: 2, stage: 'deploy' },
+  ])
+  .execute();
 const ownership = createTransitionOwnership({ db, tasks: { table: 'tasks', id: 'id', stage: 'stage' } });
 (await ensureSchema(ownership))._unsafeUnwrap();
 

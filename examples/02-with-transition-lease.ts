@@ -26,9 +26,6 @@ const request = { taskId: 1, actor: 'finalizer', stage: 'deploy' } as const;
 // What the handler returns is the value; a result that it returns is handed on.
 const deploy = () =>
   withTransitionLease(ownership, request, async (held) => {
-    // The lease says who may act, and not that there is something left to do: look again under it.
-    const task = await db.selectFrom('tasks').select('stage').where('id', '=', held.taskId).executeTakeFirst();
-    if (task?.stage !== request.stage) return err({ type: 'nothing-to-do' } as const);
     const ready = await held.ensure(5_000); // verified in the database, with 5 s to go: now begin what cannot be undone
     if (ready.isErr()) return err(ready.error);
     console.log(`deploying under token ${held.fencingToken}`);
@@ -36,17 +33,18 @@ const deploy = () =>
   });
 const moved = await deploy();
 if (moved.isOk()) console.log(`moved from ${moved.value.from} to ${moved.value.to}`);
-const again = await deploy(); // a second webhook, a restart: it gets the lease, and finds the work done
-if (again.isErr()) console.log(again.error.type);
+const again = await deploy(); // a second webhook, a restart: the task has moved on, and the handler is not called
+if (again.isErr()) console.log(again.error.message);
 
 // A handler that throws is a failure with its cause, and the lease is given back all the same.
-const thrown = await withTransitionLease(ownership, request, () => {
+const done = { ...request, stage: 'done' } as const;
+const thrown = await withTransitionLease(ownership, done, () => {
   throw new Error('the registry is down');
 });
 if (thrown.isErr()) console.log(describeFailure(thrown.error));
 
 // Busy: the handler is not even called.
-const lease = (await acquireLease(ownership, request))._unsafeUnwrap();
+const lease = (await acquireLease(ownership, done))._unsafeUnwrap();
 const busy = await withTransitionLease(ownership, { taskId: 1, actor: 'reaper' }, () => {
   console.log('never printed');
 });
@@ -58,6 +56,6 @@ await db.destroy();
 // Output:
 // deploying under token 1
 // moved from deploy to done
-// nothing-to-do
+// Task 1 was expected in stage "deploy" and is in "done".
 // The handler threw: the registry is down. The lease was released; the cause is in `cause`.
 // lease-busy

@@ -25,6 +25,7 @@ const ownership = createTransitionOwnership({
   },
 });
 (await ensureSchema(ownership))._unsafeUnwrap();
+if (given === undefined) await db.insertInto('tasks').values({ id: 1, stage: 'deploy' }).execute();
 
 if (given === undefined) await parent();
 else await child();

@@ -16,6 +16,7 @@ interface Database {
 
 const db = new Kysely<Database>({ dialect: openSqlite(':memory:') });
 await sql`create table tasks (id integer primary key, stage text not null)`.execute(db);
+await db.insertInto('tasks').values({ id: 1, stage: 'deploy' }).execute();
 await sql`create table coverage (repo text primary key, percent real not null)`.execute(db);
 await db.insertInto('coverage').values({ repo: 'api', percent: 81.5 }).execute();
 const ownership = createTransitionOwnership({ db, tasks: { table: 'tasks', id: 'id', stage: 'stage' } });

@@ -17,6 +17,13 @@ interface Database {
 
 const db = new Kysely<Database>({ dialect: openSqlite(':memory:') });
 await sql`create table tasks (id integer primary key, stage text not null)`.execute(db);
+await db
+  .insertInto('tasks')
+  .values([
+    { id: 1, stage: 'deploy' },
+    { id: 2, stage: 'deploy' },
+  ])
+  .execute();
 await sql`create table runs (id integer primary key, task_id integer not null)`.execute(db);
 const ownership = createTransitionOwnership({
   db,

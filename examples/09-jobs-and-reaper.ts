@@ -27,6 +27,7 @@ interface Database {
 
 const db = new Kysely<Database>({ dialect: openSqlite(':memory:') });
 await sql`create table tasks (id integer primary key, stage text not null)`.execute(db);
+await db.insertInto('tasks').values({ id: 1, stage: 'deploy' }).execute();
 await sql`create table jobs (id integer primary key, task_id integer not null, status text not null,
   run_id integer, pid integer, started_at text)`.execute(db);
 const ownership = createTransitionOwnership({

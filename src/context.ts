@@ -14,6 +14,7 @@ import type { Holding } from './runtime/holding.js';
 import type { LeaseSignal } from './runtime/lease-signal.js';
 import type { Observer } from './runtime/observer.js';
 import type { Sightings } from './runtime/sightings.js';
+import type { AcquireStatements } from './sql/acquire-statements.js';
 import type { CallersTable } from './sql/callers-table.js';
 import type { ColumnsFound } from './sql/columns-found.js';
 import type { EffectStatements } from './sql/effect-statements.js';
@@ -21,6 +22,7 @@ import type { JobSettings } from './sql/job-columns.js';
 import type { JobStatements } from './sql/job-statements.js';
 import type { LeaseStatements } from './sql/lease-statements.js';
 import type { Session } from './sql/session.js';
+import type { SoughtStatements } from './sql/sought-statements.js';
 import type { TaskStatements } from './sql/task-statements.js';
 
 /** Whether the library guards at all: `off` does what the orchestrator did before, `draining` grants nothing new. */
@@ -112,6 +114,8 @@ export interface Context {
   /** The signals of leases without a row that somebody has asked for: `close` fires them too. */
   readonly unguarded: Set<LeaseSignal>;
   readonly leases: LeaseStatements;
+  readonly acquisitions: AcquireStatements;
+  readonly sought: SoughtStatements;
   readonly tasks: TaskStatements;
   /** `undefined` without the option `jobs`. */
   readonly jobs: JobStatements | undefined;

@@ -22,12 +22,14 @@ import { systemRandomness } from './runtime/randomness.js';
 import { Sightings } from './runtime/sightings.js';
 import { type CheckedOptions, checkOptions, checkSpelling, settingsOf } from './settings.js';
 import type { TableOf } from './shape.js';
+import { acquireStatements } from './sql/acquire-statements.js';
 import type { Handle } from './sql/callers-table.js';
 import { connectionQueueOf } from './sql/connection-queue.js';
 import { effectStatements } from './sql/effect-statements.js';
 import { jobStatements } from './sql/job-statements.js';
 import { leaseStatements } from './sql/lease-statements.js';
 import type { Session } from './sql/session.js';
+import { soughtStatements } from './sql/sought-statements.js';
 import type { Database } from './sql/statement.js';
 import { tableName } from './sql/tables.js';
 import { taskStatements } from './sql/task-statements.js';
@@ -116,6 +118,9 @@ function compose(options: CheckedOptions): Context {
   const survey = new Surveyor(() => context, settings);
   const times = () => survey.columns.times;
   const lease = tableName(leaseTable.schema, leaseTable.table);
+  const leases = leaseStatements(database, dialect, { lease, taskIdType, runIdType });
+  const { tasks, idColumn: id, stageColumn: stage } = settings;
+  const keys = { tasks, id, stage, lease, taskIdType, runIdType };
   const context: Context = Object.freeze({
     session,
     get root() {
@@ -136,15 +141,14 @@ function compose(options: CheckedOptions): Context {
     running: new Set<Promise<unknown>>(),
     unguarded: new Set<LeaseSignal>(),
     closing: { begun: false },
-    leases: leaseStatements(database, dialect, { lease, taskIdType, runIdType }),
+    leases,
+    acquisitions: acquireStatements(database, dialect, keys, leases),
+    sought: soughtStatements(database, dialect, keys, leases),
     tasks: taskStatements(database, dialect, {
-      tasks: settings.tasks,
-      id: settings.idColumn,
-      stage: settings.stageColumn,
+      ...keys,
       updatedAt: settings.updatedAtColumn,
       updatedAtValue: settings.updatedAtValue,
       idType: taskIdType,
-      lease,
       times,
     }),
     jobs: jobs && jobStatements(database, dialect, jobs, { ...jobs, taskIdType, runIdType, times }),

@@ -16,18 +16,14 @@ const NOTHING = Object.freeze({ type: 'nothing-to-do' });
 
 /** Moves a task to its next stage, through all gates, or says why not: the one way for every actor. */
 export async function advance({ db, ownership, outside }: Orchestrator, { taskId, actor, runId }: Move) {
-  const readTask = () => db.selectFrom('tasks').selectAll().where('id', '=', taskId).executeTakeFirst();
-  const asked = await readTask();
+  const asked = await db.selectFrom('tasks').selectAll().where('id', '=', taskId).executeTakeFirst();
   const [next] = asked === undefined ? [] : transitions[asked.stage];
   if (asked === undefined || next === undefined) return ok(NOTHING);
 
-  const { stage, repo } = asked;
+  const { stage, repo, sha } = asked;
   return withTransitionLease(ownership, { taskId, actor, stage, runId: runId ?? null, context: repo }, async (held) => {
-    // Whoever waited for the lease looks again: its last owner may have finished the move.
-    const task = await readTask();
-    if (task?.stage !== stage) return ok(NOTHING);
     for (const effect of gates[stage]) {
-      const step = { effect, key: `${repo}@${task.sha}` };
+      const step = { effect, key: `${repo}@${sha}` };
       const passed = await held.runEffect({
         ...step,
         probe: () => probe(outside, step),

@@ -43,6 +43,8 @@ export interface EventFacts {
   };
   /** A lease was refused because somebody holds the task. */
   'lease.busy': LeaseFacts & { readonly verdict: Verdict; readonly reason: string };
+  /** A lease was refused because there is no such task. */
+  'task.not-found': { readonly taskId: JsonId; readonly actor: string };
   /** A lease was renewed. */
   'lease.renewed': LeaseFacts & { readonly expiresAtMs: number };
   /** A lease was given back, `heldMs` after it was taken, by the clock of this process. */
@@ -64,7 +66,7 @@ export interface EventFacts {
     readonly to: string | null;
     readonly fencingToken: number | null;
   };
-  /** A stage was not written: it was not the expected one. */
+  /** A stage was not written, or a lease not granted: the task was not in the expected stage. */
   'stage.race-lost': {
     readonly taskId: JsonId;
     readonly expected: string | null;
@@ -144,6 +146,7 @@ export type OwnershipEvent = {
 export const EVENT_TYPES = Object.freeze({
   'lease.acquired': { severity: 'debug', counter: 'acquired' },
   'lease.busy': { severity: 'info', counter: 'busy' },
+  'task.not-found': { severity: 'info', counter: 'tasksNotFound' },
   'lease.renewed': { severity: 'debug', counter: 'renewed' },
   'lease.released': { severity: 'debug', counter: 'released' },
   'lease.reclaimed': { severity: 'warning', counter: 'reclaimed' },

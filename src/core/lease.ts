@@ -25,11 +25,11 @@ import type { IdValue } from './id.js';
  */
 export interface Lease<TaskId extends IdValue = IdValue, Stage = string | null, RunId extends IdValue = IdValue>
   extends AsyncDisposable {
-  /** The task whose transition is owned. */
+  /** The task whose transition is owned: its id as its row spells it. */
   readonly taskId: TaskId;
   /** Who took it. */
   readonly actor: string;
-  /** The stage that the request named; `undefined` if it named none. */
+  /** The stage that the task was in when it was taken; of an unguarded lease, what the request named. */
   readonly stage: Stage | undefined;
   /** The run that the request named. */
   readonly runId: RunId | null;

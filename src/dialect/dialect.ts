@@ -45,6 +45,16 @@ export interface Dialect {
   sameText(column: Fragment, value: Fragment): Fragment<boolean>;
   /** Comparison of an id column of the caller's with a value that is not null, byte by byte for text. */
   sameId(type: IdType, column: Fragment, value: Fragment): Fragment<boolean>;
+  /** Whether a row of the caller's tasks is meant by an id, by the equality that the column has itself; never raises for a number. */
+  meetsId(type: IdType, column: Fragment, id: Fragment): Fragment<boolean>;
+  /** An id of the caller's as the lease table keeps it: as its row spells it, to be compared byte by byte. */
+  keyOf(type: IdType, column: Fragment): Fragment;
+  /** The ids of a list as the parameters of {@link Dialect.listed}: one for all of them, or more. */
+  listParameters(type: IdType, ids: readonly unknown[]): readonly unknown[];
+  /** The rows of the caller's whose ids are in a list, each as often and at each place as it is named there. */
+  listed(type: IdType, column: Fragment, parameters: readonly Fragment[]): ListedRows;
+  /** Ends a second look at a row, inside the INSERT; none where nobody can have written it, or INSERT gives no rows. */
+  readonly secondLook: SecondLook | undefined;
   /** An id, or other text of the caller's, as it is read: a number where that is exact, else text as it was written. */
   readId(type: IdType, column: Fragment): Fragment;
   /**
@@ -125,12 +135,31 @@ export interface FreeInsert {
   readonly columns: Fragment;
   /** The rows: `select … from …`, without a condition. */
   readonly rows: Fragment;
-  /** The columns that are unique together, each with its value in the rows; no two rows have the same. */
+  /** The columns that are unique together, each with its value in the rows. */
   readonly key: readonly [KeyPart, ...KeyPart[]];
+  /** True if two of the rows may have one key: the first of them counts. */
+  readonly mayRepeat?: boolean;
   /** What must be true besides. */
   readonly condition?: Fragment<boolean>;
   /** `order by …`. */
   readonly order?: Fragment;
+}
+
+/** How a row is looked at again. */
+export interface SecondLook {
+  /** Ends the SELECT: reads the latest commit, and passes over a row that somebody has locked. */
+  readonly lock: Fragment;
+  /** Two values of text as one, a JSON array. */
+  pair(a: Fragment, b: Fragment): Fragment;
+}
+
+/** Rows that are chosen by {@link Dialect.listed}. */
+export interface ListedRows {
+  /** What the table is joined with: `, …`, or nothing. */
+  readonly from: Fragment;
+  readonly condition: Fragment<boolean>;
+  /** The place in the list, from 1; only for the list of columns of a SELECT. */
+  readonly position: Fragment;
 }
 
 /** A column of a key, and its value. */

@@ -13,7 +13,15 @@ import type { ColumnShape, ColumnType } from './table-shape.js';
  * Compares byte by byte and pads nothing: no one collation of that kind is known to both servers, and each
  * passes over the other's comment.
  */
-const TEXT = 'character set utf8mb4 /*!80017 collate utf8mb4_0900_bin */ /*M!100201 collate utf8mb4_nopad_bin */';
+const COLLATE = '/*!80017 collate utf8mb4_0900_bin */ /*M!100201 collate utf8mb4_nopad_bin */';
+const TEXT = `character set utf8mb4 ${COLLATE}`;
+const BINARY = sql.raw(COLLATE);
+
+/** The ids of a list, and as many NULLs that few lengths of lists are statements of their own. */
+function padded(ids: readonly unknown[]): readonly unknown[] {
+  const length = 2 ** Math.ceil(Math.log2(Math.max(1, ids.length)));
+  return [...ids, ...Array.from({ length: length - ids.length }, () => null)];
+}
 
 const SAFE = sql.raw('-9007199254740991 and 9007199254740991');
 const BIGINT = sql.raw('-9223372036854775808 and 9223372036854775807');
@@ -91,6 +99,27 @@ export const mysqlDialect: Dialect = Object.freeze<Dialect>({
     type === 'text'
       ? sql<boolean>`(${id} = ${value} and ${bytes(id)} = ${bytes(value)})` // by the index, and then byte by byte
       : sql<boolean>`${id} = ${value}`,
+  // By the collation of a column that has one; a number would meet all text that begins with it.
+  meetsId: (type: IdType, id, value) =>
+    type === 'text'
+      ? sql<boolean>`(${id} = ${value} and (collation(${id}) <> 'binary' or ${bytes(id)} = ${bytes(value)}))`
+      : sql<boolean>`${id} = ${value}`,
+  keyOf: (type: IdType, id) => (type === 'text' ? sql`convert(${id} using utf8mb4) ${BINARY}` : id),
+  listParameters: (type: IdType, ids) => [
+    JSON.stringify(type === 'text' ? ids.map(() => 0) : ids.map(String)),
+    ...(type === 'text' ? padded(ids) : []),
+  ],
+  // Text out of a table would be compared by the collation of that: ELT gives it as the parameter that it is.
+  listed: (type: IdType, id, [list, ...ids]) => {
+    const value = type === 'text' ? sql`elt(listed.position, ${sql.join(ids)})` : sql`listed.v`;
+    const fields = sql`position for ordinality, v ${ID_TYPES[type]} path '$'`;
+    return {
+      from: sql`, json_table(${list}, '$[*]' columns (${fields})) as listed`,
+      condition: mysqlDialect.meetsId(type, id, value),
+      position: sql`listed.position`,
+    };
+  },
+  secondLook: undefined,
   readId: (type: IdType, id) => (type === 'bigint' ? sql`cast(${id} as char)` : id),
   // Not by the column itself, which would make a range of its index out of it.
   holdsId: (type: IdType, id) =>

@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
 import type { IdType } from '../core/id.js';
 import { chosenRows } from './chosen-rows.js';
-import type { Dialect, Fragment, NamedTable, StoredTime } from './dialect.js';
+import type { Dialect, Fragment, NamedTable } from './dialect.js';
 import { postgresCatalogue } from './postgres-catalogue.js';
 import { classifyPostgres } from './postgres-errors.js';
 import { postgresSettings } from './postgres-settings.js';
+import { epoch, instantOf, inUtc, readable, TEXTS } from './postgres-times.js';
 import { SAVEPOINT } from './savepoint.js';
 import type { ColumnShape, ColumnType } from './table-shape.js';
 
@@ -29,19 +30,6 @@ function column({ name, type, notNull }: ColumnShape): Fragment {
   return sql`${sql.id(name)} ${sql.raw(TYPES[type])}${sql.raw(notNull ? ' not null' : '')}`;
 }
 
-const inUtc = (ms: Fragment<number>): Fragment =>
-  sql`(to_timestamp((${ms})::double precision / 1000) at time zone 'UTC')`;
-
-/** How instants are spelled in columns of text. */
-const TEXTS: Readonly<Partial<Record<StoredTime, string>>> = Object.freeze({
-  'sqlite-text': 'YYYY-MM-DD HH24:MI:SS.MS',
-  'sqlite-seconds': 'YYYY-MM-DD HH24:MI:SS',
-  iso: 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"',
-});
-
-const epoch = (instant: Fragment): Fragment<number> =>
-  sql<number>`cast(extract(epoch from ${instant}) * 1000 as bigint)`;
-
 /**
  * A parameter that is no scalar, as its text: of what the server says of a parameter's type each driver makes
  * something else, and for text none does.
@@ -51,26 +39,12 @@ const asText = (parameter: Fragment, type: Fragment): Fragment => sql`(${paramet
 const among: Dialect['among'] = (column, type, list) =>
   sql<boolean>`${column} = any(${asText(list, sql`${ID_TYPES[type]}[]`)})`;
 
-/** A value in the text of a list. */
-const listed = (value: unknown): string => `"${String(value).replaceAll(/["\\]/g, '\\$&')}"`;
+/** A list as its text. */
+const listText = (values: readonly unknown[]): string =>
+  `{${values.map((value) => `"${String(value).replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`;
 
 /** Byte by byte, whatever the collation of a column is, and also where its type is an enumeration or a UUID. */
 const bytes = (text: Fragment): Fragment => sql`(${text})::text collate "C"`;
-
-/** What an instant looks like that was written by whatever means. */
-const SHAPE = sql.lit(
-  '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])[ T]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d([.]\\d+)?(Z|[+-]\\d\\d(:?\\d\\d)?)?$',
-);
-
-/** An instant that was written by whatever means, where it can be read; without a zone it is in UTC. */
-const readable = (column: Fragment, otherwise: Fragment): Fragment => {
-  const text = sql`(${column})::text`;
-  const zone = sql`case when ${text} ~ '(Z|[+-]\\d\\d(:?\\d\\d)?)$' then '' else 'Z' end`;
-  return sql`case when ${text} ~ ${SHAPE} then (${text} || ${zone})::timestamptz else ${otherwise} end`;
-};
-
-/** What a row of an older table gets. */
-const instantOf = (column: Fragment): Fragment => readable(column, sql`clock_timestamp()`);
 
 /** A name as SQL spells it, in text. */
 const quoted = ({ schema, table }: NamedTable): string =>
@@ -116,13 +90,33 @@ export const postgresDialect: Dialect = Object.freeze<Dialect>({
     type === 'text'
       ? sql<boolean>`(${id} = ${value} and ${bytes(id)} = ${bytes(value)})` // by the index, and then byte by byte
       : sql<boolean>`${id} = ${value}`,
+  // By the type of the column: a UUID in capitals, and whatever citext takes for the same.
+  meetsId: (type: IdType, id, value) =>
+    type === 'text' ? sql<boolean>`${id} = ${value}` : sql<boolean>`${id} = (${value})::bigint`,
+  keyOf: (type: IdType, id) => (type === 'text' ? bytes(id) : id),
+  listParameters: (_type, ids) => [listText(ids)],
+  // Without a cast the list has the type of the column.
+  listed: (type: IdType, id, [list]) => {
+    const ids = type === 'text' ? sql`${list}` : asText(sql`${list}`, sql`bigint[]`);
+    const one = type === 'text' ? id : sql`(${id})::bigint`;
+    return {
+      from: sql``,
+      condition: sql<boolean>`${id} = any(${ids})`,
+      position: sql`unnest(array_positions(${ids}, ${one}))`,
+    };
+  },
+  // What is locked is read as of the latest commit; who has it locked is not waited for.
+  secondLook: {
+    lock: sql`for share skip locked`,
+    pair: (a, b) => sql`cast(json_build_array((${a})::text, ${b}) as text)`,
+  },
   // As text a bigint is exact whatever parser the caller has set for it, and a fixed-length text is not padded.
   readId: (type: IdType, id) => (type === 'integer' ? id : sql`(${id})::text`),
   holdsId: (type: IdType, id) =>
     type === 'text'
       ? sql<boolean>`(octet_length((${id})::text) between 1 and 255)`
       : sql<boolean>`(${id} between ${type === 'integer' ? SAFE : BIGINT})`,
-  list: (values) => `{${values.map(listed).join(',')}}`,
+  list: listText,
   among,
   records: (json, columns) => {
     const fields = Object.entries(columns).map(([name, type]) => sql`${sql.id(name)} ${ID_TYPES[type]}`);

@@ -29,6 +29,9 @@ function column({ name, type, notNull }: ColumnShape): Fragment {
   return sql`${sql.id(name)} ${sql.raw(TYPES[type])}${sql.raw(notNull ? ' not null' : '')}`;
 }
 
+const idList = (values: readonly unknown[]): string =>
+  JSON.stringify(values.map((value) => (typeof value === 'bigint' ? value.toString() : value)));
+
 const among: Dialect['among'] = (column, type, list) =>
   type === 'bigint'
     ? sql<boolean>`${column} in (select cast(value as integer) from json_each(${list}))`
@@ -59,6 +62,15 @@ export const sqliteDialect: Dialect = Object.freeze<Dialect>({
   sameText: (text, value) => sql<boolean>`${text} is ${value} collate binary`,
   sameId: (type: IdType, id, value) =>
     type === 'text' ? sql<boolean>`${id} = ${value} collate binary` : sql<boolean>`${id} = ${value}`,
+  meetsId: (_type, id, value) => sql<boolean>`${id} = ${value}`,
+  keyOf: (type: IdType, id) => (type === 'text' ? sql`cast(${id} as text)` : id),
+  listParameters: (_type, ids) => [idList(ids)],
+  listed: (type: IdType, id, [list]) => ({
+    from: sql`, json_each(${list}) as listed`,
+    condition: sql<boolean>`${id} = ${type === 'bigint' ? sql`cast(listed.value as integer)` : sql`listed.value`}`,
+    position: sql`listed.key + 1`,
+  }),
+  secondLook: undefined,
   readId: (type: IdType, id) => (type === 'bigint' ? sql`cast(${id} as text)` : id),
   holdsId: (type: IdType, id) => {
     if (type === 'integer') return sql<boolean>`(typeof(${id}) = 'integer' and +${id} between ${SAFE})`;
@@ -66,7 +78,7 @@ export const sqliteDialect: Dialect = Object.freeze<Dialect>({
     const bytes = sql`cast(${id} as blob)`;
     return sql<boolean>`(typeof(${id}) = 'text' and length(${bytes}) between 1 and 255 and instr(${bytes}, x'00') = 0)`;
   },
-  list: (values) => JSON.stringify(values.map((value) => (typeof value === 'bigint' ? value.toString() : value))),
+  list: idList,
   among,
   records: (json, columns) => {
     const fields = Object.entries(columns).map(([name, type]) => {
@@ -75,7 +87,7 @@ export const sqliteDialect: Dialect = Object.freeze<Dialect>({
     });
     // Unless they are set apart first, every use of a field parses its record again.
     return sql`(with each as materialized (select key, value from json_each(${json}))
-      select key as position, ${sql.join(fields)} from each) as given`;
+      select key + 1 as position, ${sql.join(fields)} from each) as given`;
   },
 
   moveIdentity: undefined,
@@ -86,7 +98,8 @@ export const sqliteDialect: Dialect = Object.freeze<Dialect>({
     const taken = key.map(({ column, value }) => sql`${column} = ${value}`);
     // Under a name of its own, for a table may be called what the rows are called.
     const free = sql`not exists (select 1 from ${table} as taken where ${sql.join(taken, sql` and `)})`;
-    return sql`insert into ${table} (${columns}) ${chosenRows(insert, free)}`;
+    const first = insert.mayRepeat ? sql`on conflict (${sql.join(key.map(({ column }) => column))}) do nothing` : sql``;
+    return sql`insert into ${table} (${columns}) ${chosenRows(insert, free)} ${first}`;
   },
   shareLock: sql``,
   onlyWritesAreCurrent: true,

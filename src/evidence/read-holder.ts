@@ -3,10 +3,11 @@ import type { Context } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { IdValue } from '../core/id.js';
 import { execute, type Row } from '../sql/execute.js';
-import { demandInteger, partRows, readHolder, readId, readRows, readText } from '../sql/rows.js';
+import { demandInteger, partRows, readHolder, readId, readInteger, readRows, readText } from '../sql/rows.js';
 import { type Judged, judgeHolder } from './judge-holder.js';
 
-const judgeRow =
+/** Judges the holder that a row is of. */
+export const judgeRow =
   (context: Context) =>
   (row: Row): Judged =>
     judgeHolder(context, {
@@ -39,7 +40,7 @@ function judgeEach(context: Context, rows: readonly Row[]): JudgedRows {
   };
 }
 
-/** Reads and judges the holder of a task; `null` if it is free. */
+/** Reads and judges the holder of a task, whose id is as its row spells it; `null` if it is free. */
 export async function readJudged(context: Context, taskId: IdValue): Promise<Result<Judged | null, StoreFailure>> {
   const { session, leases } = context;
   const read = session.inTransaction ? leases.readLatestHolder : leases.readHolder;
@@ -47,7 +48,7 @@ export async function readJudged(context: Context, taskId: IdValue): Promise<Res
   return answer.andThen((given) => readRows(session, given, judgeRow(context))).map(([judged]) => judged ?? null);
 }
 
-/** Reads and judges the holders of many tasks; free ones are left out. */
+/** Reads and judges the holders of many tasks, whose ids are as their rows spell them; free ones are left out. */
 export async function readJudgedOf(
   context: Context,
   taskIds: readonly IdValue[],
@@ -76,4 +77,47 @@ export async function* pagesOfJudged(context: Context): AsyncGenerator<Result<Ju
     if (rows.length < PAGE) return;
     after = rows.at(-1)?.['fencing_token'];
   }
+}
+
+/** Reads and judges the holder of a task by an id that somebody gives; `null` if it is free. */
+export async function seekJudged(context: Context, taskId: IdValue): Promise<Result<Judged | null, StoreFailure>> {
+  const { session, sought } = context;
+  const read = session.inTransaction ? sought.latestHolder : sought.holder;
+  const answer = await execute(session, read({ taskId }));
+  return answer
+    .andThen(({ rows }) => readRows(session, { rows: rows.filter(isHeld).slice(0, 1) }, judgeRow(context)))
+    .map(([judged]) => judged ?? null);
+}
+
+/** Holders by the ids that somebody gave. */
+export interface SoughtRows {
+  readonly byId: ReadonlyMap<IdValue, Judged | 'unreadable'>;
+  /** True if a row cannot be read so much that nobody knows whose lease it is. */
+  readonly unplaced: boolean;
+}
+
+/** Reads and judges the holders of many tasks, by their ids as they are given; free ones are left out. */
+export async function seekJudgedOf(
+  context: Context,
+  taskIds: readonly IdValue[],
+): Promise<Result<SoughtRows, StoreFailure>> {
+  const { session, sought, settings } = context;
+  const read = session.inTransaction ? sought.latestHolders : sought.holders;
+  const answer = await execute(session, read(taskIds));
+  return answer.map(({ rows }) => {
+    const byId = new Map<IdValue, Judged | 'unreadable'>();
+    let unplaced = false;
+    for (const row of rows.filter(isHeld)) {
+      const position = readInteger(row['position']);
+      const taskId = position === null ? readId(settings.taskIdType, row['task_id']) : taskIds[position - 1];
+      if (taskId === null || taskId === undefined) unplaced = true;
+      else if (!byId.has(taskId)) byId.set(taskId, judgeEach(context, [row]).judged[0] ?? 'unreadable');
+    }
+    return { byId, unplaced };
+  });
+}
+
+/** True of a row that a holder was joined to. */
+export function isHeld(row: Row): boolean {
+  return row['fencing_token'] !== null && row['fencing_token'] !== undefined;
 }

@@ -3,7 +3,7 @@ import type { IdValue } from '../core/id.js';
 import type { JobRecord } from '../core/job.js';
 import type { JobLease } from '../core/reap.js';
 import type { Judged } from '../evidence/judge-holder.js';
-import { readJudgedOf } from '../evidence/read-holder.js';
+import { seekJudgedOf } from '../evidence/read-holder.js';
 
 /** The leases on the tasks of some jobs; `unreadable` where a row, or the lease store, cannot be read. */
 export type JobLeases = ReadonlyMap<IdValue, Judged | 'unreadable'> | 'unreadable';
@@ -19,14 +19,8 @@ export async function leasesOf(context: Context, jobs: readonly JobRecord[]): Pr
   const named = jobs.flatMap(({ taskId }) => (taskId === null ? [] : [taskId]));
   const taskIds = [...new Set(named)];
   if (taskIds.length === 0) return NONE;
-  const read = await readJudgedOf(context, taskIds);
-  if (read.isErr()) return 'unreadable';
-  const { judged, unreadable } = read.value;
-  if (unreadable.some(({ taskId }) => taskId === null)) return 'unreadable';
-  return new Map<IdValue, Judged | 'unreadable'>([
-    ...judged.map((each) => [each.holder.taskId, each] as const),
-    ...unreadable.flatMap(({ taskId }) => (taskId === null ? [] : [[taskId, 'unreadable'] as const])),
-  ]);
+  const read = await seekJudgedOf(context, taskIds);
+  return read.isErr() || read.value.unplaced ? 'unreadable' : read.value.byId;
 }
 
 /** The holder of the task of one job, where it was read. */

@@ -1,54 +1,42 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf, regimeOf } from '../context.js';
-import { jsonId } from '../core/event.js';
-import { leaseBusy, leaseContended, notGranting, ofUnknownOutcome } from '../core/fail.js';
-import type { LeaseBusy, NotGranting, StoreFailure } from '../core/failure.js';
+import { leaseContended, notGranting, ofUnknownOutcome } from '../core/fail.js';
+import type { LeaseBusy, LostRace, NotGranting, StoreFailure, TaskNotFound } from '../core/failure.js';
 import type { Lease } from '../core/lease.js';
-import type { Judged } from '../evidence/judge-holder.js';
-import { lowerExpiry } from '../evidence/lower-expiry.js';
-import { readJudged } from '../evidence/read-holder.js';
-import { reclaim } from '../evidence/reclaim.js';
-import { type Anchor, anchorNow } from '../runtime/holding.js';
+import { findTask } from '../evidence/find-task.js';
+import { anchorNow } from '../runtime/holding.js';
 import { underWay } from '../runtime/under-way.js';
 import type { Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
-import { type Answer, execute, type Row } from '../sql/execute.js';
-import { demandInteger, readRows, readText } from '../sql/rows.js';
+import { execute } from '../sql/execute.js';
+import { readTaken } from '../sql/granted-rows.js';
 import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
-import {
-  enterClaim,
-  type GrantedRow,
-  grant,
-  grantUnguarded,
-  insertParameters,
-  leaveClaim,
-  type Pending,
-} from './grant.js';
+import { type Keyed, mayHaveInserted, mostTries, refusalOf, refuse, settle, undo, unfit } from './acquisition.js';
+import { enterClaim, grant, grantUnguarded, insertParameters, leaveClaim, type Pending } from './grant.js';
 import type { LeaseOf } from './lease-of.js';
 import { type CheckedRequest, checkLeaseRequest, type LeaseRequest } from './lease-request.js';
 import { release } from './release-lease.js';
 
-/** How often a task that changes hands under our eyes is tried for. */
-const MOST_TRIES = 4;
-/** After a restore the tokens that come next may be those of rows that are there: each try takes the one after it. */
-const MOST_TRIES_BEHIND = 64;
-
-/** How often an acquisition is tried before it gives up. */
-export function mostTries({ survey }: Context): number {
-  return survey.columns.tokensBehind ? MOST_TRIES_BEHIND : MOST_TRIES;
-}
-
 /**
  * Takes the durable lease on a task's transition: one INSERT when the task is free.
+ *
+ * The task is looked at in the same statement. If the request names a `stage`, the task must be in it, whoever holds
+ * the task; without one the task may be in any, and the lease records which. So a second webhook for a task that has
+ * moved on is `lost-race`, and nothing of yours is called. An unleased stage write that is in flight at the same moment
+ * may still move the task under its new owner on PostgreSQL and MySQL; the owner's fenced write then loses.
  *
  * A held task is judged: a live or unknown owner is `lease-busy`; a dead one is reclaimed, exactly the
  * acquisition that was judged, and the insert is tried again. There is no re-entrancy: two actors of one
  * process are two contenders. On an ownership made by `using(trx)` the lease is provisional until the
  * transaction is seen committed.
  *
- * Fails with `lease-busy`, `not-granting` (draining, closed, or the request's signal had fired), or
- * `store-failure`; in each case nothing of yours was started.
+ * The key of the lease, and its `taskId`, is the id as the row of the task spells it: ids that the column takes for
+ * equal, a UUID in capitals for instance, are one lease. It waits for a row of the lease table and for nothing else.
+ *
+ * Fails with `lost-race` (the task is in another stage), `task-not-found`, `lease-busy`, `not-granting` (draining,
+ * closed, or the request's signal had fired), or `store-failure`; in each case nothing of yours was started. Under mode
+ * `off` and out of scope the task is not looked at.
  *
  * @example
  * ```ts
@@ -62,17 +50,22 @@ export function mostTries({ survey }: Context): number {
 export function acquireLease<S extends Shape>(
   ownership: TransitionOwnership<S>,
   request: LeaseRequest<NoInfer<S>>,
-): ResultAsync<LeaseOf<S>, LeaseBusy | NotGranting | StoreFailure> {
+): ResultAsync<LeaseOf<S>, AcquireFailure<S>> {
   const context = contextOf(ownership);
   const checked = checkLeaseRequest(context, request);
   return answered(context.session, underWay(context.running, acquire(context, checked)));
 }
 
+/** Why a lease was not granted. */
+export type AcquireFailure<S extends Shape = Shape> =
+  | LeaseBusy
+  | LostRace<S['stage']>
+  | TaskNotFound
+  | NotGranting
+  | StoreFailure;
+
 /** The verb without its types. */
-export async function acquire(
-  context: Context,
-  request: CheckedRequest,
-): Promise<Result<Lease, LeaseBusy | NotGranting | StoreFailure>> {
+export async function acquire(context: Context, request: CheckedRequest): Promise<Result<Lease, AcquireFailure>> {
   const refusal = refusalOf(context, request);
   if (refusal !== undefined) return err(refusal);
   const regime = regimeOf(context, request);
@@ -95,104 +88,69 @@ export async function acquire(
   return acquired;
 }
 
-/** Why nothing is granted whatever the row says. */
-export function refusalOf(context: Context, { signal }: CheckedRequest): NotGranting | undefined {
-  if (context.closing.begun) return notGranting('closed');
-  return signal?.aborted ? notGranting('aborted') : undefined;
-}
-
-async function insertOrReclaim(
-  context: Context,
-  pending: Pending,
-): Promise<Result<Lease, LeaseBusy | NotGranting | StoreFailure>> {
-  const { request, claim } = pending;
-  const parameters = insertParameters(context, pending);
+/**
+ * 1. Insert the lease where the task is there, in the stage of the request, and free: the task is read in the same
+ *    statement, and on PostgreSQL again, as of the latest commit, when the row is there.
+ * 2. Inserted, and the task still in that stage: granted. Elsewhere by now: what was inserted is deleted, `lost-race`.
+ * 3. No row, or none that was told, or nobody could look because the task's row is locked: read the task and its
+ *    holder, in one statement.
+ * 4. No task: `task-not-found`. In another stage: `lost-race`, whoever holds it. What may have been inserted is deleted.
+ * 5. MySQL inserts without a look, for its lock on the task would be waited for: where the row spells its id in another
+ *    way than the request, what was inserted is deleted, and step 1 goes on with that spelling.
+ * 6. Our own claim: granted. A live or unknown holder: `lease-busy`. A dead one: reclaimed. Then step 1, a few times.
+ */
+async function insertOrReclaim(context: Context, pending: Pending): Promise<Result<Lease, AcquireFailure>> {
+  const { request } = pending;
+  const keyed: Keyed = { pending, key: request.taskId };
   for (let tries = 1; tries <= mostTries(context); tries += 1) {
     const refusal = refusalOf(context, request);
     if (refusal !== undefined) return err(refusal);
     const anchor = anchorNow(context.ports.clock);
-    const inserted = await execute(context.session, context.leases.insert(parameters));
-    if (inserted.isErr()) return findOwn(context, pending, inserted.error);
-    const granted = readGranted(context, inserted.value);
-    if (granted.isErr()) return err(granted.error);
-    const [row] = granted.value;
-    if (row !== undefined) return ok(grant(context, pending, row, anchor));
-
-    const askedAt = anchorNow(context.ports.clock);
-    const read = await readJudged(context, request.taskId);
-    if (read.isErr()) return err(mayHaveInserted(inserted.value) ? ofUnknownOutcome(read.error) : read.error);
-    const judged = read.value;
-    if (judged === null) continue;
-    if (judged.holder.claim === claim) return ok(adopt(context, pending, judged, askedAt));
-    if (judged.judgement.verdict !== 'dead') {
-      await lowerExpiry(context, judged);
-      return err(busy(context, request, judged));
+    const row = { ...insertParameters(context, pending), taskId: keyed.key };
+    const inserted = await execute(context.session, context.acquisitions.take(row));
+    if (inserted.isErr()) return findOwn(context, keyed, inserted.error);
+    const read = readTaken(context.session, context.settings.taskIdType, inserted.value);
+    if (read.isErr()) return err(read.error);
+    const [taken] = read.value;
+    if (taken !== undefined) keyed.key = taken.taskId;
+    if (taken?.seen) {
+      const refused = unfit(request, taken.seen);
+      if (refused === undefined && taken.seen.taskId === taken.taskId)
+        return ok(grant(context, pending, { ...taken, ...taken.seen }, anchor));
+      const undone = await undo(context, keyed);
+      if (undone.isErr()) return err(undone.error);
+      if (refused !== undefined) return err(refuse(context, request, refused));
+      continue;
     }
-    const reclaimed = await reclaim(context, judged);
-    if (reclaimed.isErr()) return err(reclaimed.error);
+    const mayHaveWritten = taken !== undefined || mayHaveInserted(inserted.value);
+    const settled = await look(context, keyed, mayHaveWritten);
+    if (settled.isErr()) return err(settled.error);
+    if (settled.value !== undefined) return settled.value;
   }
   return err(leaseContended(request.taskId));
 }
 
-/** True if rows of an insert may be there that it did not answer: its reply was lost, or the database gives none. */
-export function mayHaveInserted({ rows, count = 0n, repeated }: Answer): boolean {
-  return repeated || count > BigInt(rows.length);
+/** Reads the task and its holder, and what they make of the acquisition. */
+async function look(context: Context, keyed: Keyed, mayHaveWritten: boolean): ReturnType<typeof settle> {
+  const askedAt = anchorNow(context.ports.clock);
+  const found = await findTask(context, keyed.pending.request, mayHaveWritten ? 'write' : 'look');
+  if (found.isErr()) return err(mayHaveWritten ? ofUnknownOutcome(found.error) : found.error);
+  return settle(context, keyed, found.value, { askedAt, mayHaveWritten });
 }
 
 /** A broken insert may have left its row all the same: the claim tells. */
 async function findOwn(
   context: Context,
-  pending: Pending,
+  { pending }: Keyed,
   failure: StoreFailure,
-): Promise<Result<Lease, StoreFailure>> {
+): Promise<Result<Lease, AcquireFailure>> {
   if (failure.outcome !== 'unknown' || context.session.inTransaction) return err(failure);
   const askedAt = anchorNow(context.ports.clock);
-  const read = await readJudged(context, pending.request.taskId);
-  const judged = read.unwrapOr(null);
-  return judged?.holder.claim === pending.claim ? ok(adopt(context, pending, judged, askedAt)) : err(failure);
-}
-
-/** The facts of the inserted rows. */
-export function readGranted({ session }: Context, answer: Answer): Result<readonly GrantedRow[], StoreFailure> {
-  const read = (row: Row): GrantedRow => ({
-    claim: readText(row['claim']) ?? '',
-    fencingToken: demandInteger(row, 'fencing_token'),
-    acquiredAtMs: demandInteger(row, 'acquired_ms'),
-    expiresAtMs: demandInteger(row, 'expires_ms'),
-    deadlineAtMs: demandInteger(row, 'deadline_ms'),
-  });
-  return readRows(session, answer, read, 'unknown');
-}
-
-/**
- * Our own row, found by reading: its reply was lost, or the database gives none. Nobody renewed it yet, so the
- * time that it has stood there when it was read is spent: trust is anchored that long before we asked.
- */
-export function adopt(context: Context, pending: Pending, { holder, nowMs }: Judged, askedAt: Anchor): Lease {
-  const { fencingToken } = holder;
-  const { ttlMs, maxHoldMs } = pending.request;
-  const acquiredAtMs = holder.acquiredAtMs ?? nowMs;
-  const row = {
-    claim: pending.claim,
-    fencingToken,
-    acquiredAtMs,
-    expiresAtMs: holder.expiresAtMs ?? acquiredAtMs + Math.min(ttlMs, maxHoldMs),
-    deadlineAtMs: holder.deadlineAtMs ?? acquiredAtMs + maxHoldMs,
-  };
-  const spentMs = Math.max(0, nowMs - acquiredAtMs);
-  const anchor = { monotonicMs: askedAt.monotonicMs - spentMs, wallMs: askedAt.wallMs - spentMs };
-  return grant(context, pending, row, anchor);
-}
-
-/** Tells that somebody else holds the task. */
-export function busy(context: Context, { taskId, actor }: CheckedRequest, { holder, judgement }: Judged): LeaseBusy {
-  const { verdict, reason } = judgement;
-  context.observer.tell('lease.busy', {
-    taskId: jsonId(taskId),
-    fencingToken: holder.fencingToken,
-    actor,
-    verdict,
-    reason,
-  });
-  return leaseBusy(taskId, holder, judgement);
+  const found = (await findTask(context, pending.request, 'look')).unwrapOr(null);
+  const { judged } = found ?? { judged: null };
+  if (found === null || judged === null || !('judgement' in judged) || judged.holder.claim !== pending.claim)
+    return err(failure);
+  const settled = await settle(context, { pending, key: found.taskId }, found, { askedAt, mayHaveWritten: true });
+  const own = settled.unwrapOr(undefined);
+  return own === undefined || (own.isErr() && own.error.type === 'lease-busy') ? err(failure) : own;
 }

@@ -1,37 +1,36 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf, regimeOf } from '../context.js';
-import { leaseContended, notGranting, ofUnknownOutcome } from '../core/fail.js';
-import type { LeaseBusy, NotGranting, StoreFailure } from '../core/failure.js';
+import { leaseContended, notGranting } from '../core/fail.js';
+import type { LeaseBusy, LostRace, NotGranting, StoreFailure, TaskNotFound } from '../core/failure.js';
 import type { IdValue } from '../core/id.js';
 import { shown } from '../core/shown.js';
-import { anchorNow } from '../runtime/holding.js';
 import { underWay } from '../runtime/under-way.js';
 import type { Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
-import { execute } from '../sql/execute.js';
-import { insertRecords } from '../sql/lease-records.js';
-import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
-import { mayHaveInserted, mostTries, readGranted, refusalOf } from './acquire-lease.js';
-import { enterClaim, grant, grantUnguarded, insertParameters, leaveClaim, type Pending } from './grant.js';
+import { acquireChunk, type Outcome } from './acquire-chunk.js';
+import { refusalOf } from './acquisition.js';
+import { grantUnguarded } from './grant.js';
 import type { LeaseOf } from './lease-of.js';
 import { type CheckedRequest, checkLeaseRequest, type LeaseRequest } from './lease-request.js';
 import { release } from './release-lease.js';
-import { type Outcome, type Pendings, settleOthers } from './settle-others.js';
 
 /** What became of many requests. */
 export interface AcquiredLeases<S extends Shape> {
   /** The leases that were granted, in the order of their requests. */
   readonly acquired: readonly LeaseOf<S>[];
-  /** Why the others were not. */
+  /** Those whose task somebody holds. */
   readonly busy: readonly LeaseBusy[];
+  /** Those whose task is not there, or not in the stage of the request. */
+  readonly refused: readonly (LostRace<S['stage']> | TaskNotFound)[];
 }
 
 /** Requests in one statement. */
 const CHUNK = 500;
 
 /**
- * Takes the leases on many tasks in few statements, each task on its own: some may be busy.
+ * Takes the leases on many tasks in few statements, each task on its own: some may be busy, or refused because the task
+ * is not there or not in the stage of its request.
  *
  * Rows are inserted in the order of their ids, so that two such calls never wait for each other in a ring.
  * A task may be named once. Fails as a whole with `not-granting` or `store-failure`, unless every request that
@@ -43,8 +42,8 @@ const CHUNK = 500;
  * import { ownership } from './setup.js';
  *
  * const requests = [1, 2, 3].map((taskId) => ({ taskId, actor: 'reconciler' }));
- * const { acquired, busy } = (await acquireLeases(ownership, requests))._unsafeUnwrap();
- * // acquired.length + busy.length === 3
+ * const { acquired, busy, refused } = (await acquireLeases(ownership, requests))._unsafeUnwrap();
+ * // acquired.length + busy.length + refused.length === 3
  * ```
  */
 export function acquireLeases<S extends Shape>(
@@ -90,10 +89,12 @@ async function acquireAll(
     if (regimes[at] === 'off') outcomes.set(request.taskId, ok(grantUnguarded(context, request, 'off')));
   }
   const inOrder = requests.map(({ taskId }) => outcomes.get(taskId) ?? err(leaseContended(taskId)));
+  const failures = inOrder.flatMap((outcome) => (outcome.isErr() ? [outcome.error] : []));
   return ok(
     Object.freeze({
       acquired: Object.freeze(inOrder.flatMap((outcome) => (outcome.isOk() ? [outcome.value] : []))),
-      busy: Object.freeze(inOrder.flatMap((outcome) => (outcome.isErr() ? [outcome.error] : []))),
+      busy: Object.freeze(failures.filter((failure) => failure.type === 'lease-busy')),
+      refused: Object.freeze(failures.filter((failure) => failure.type !== 'lease-busy')),
     }),
   );
 }
@@ -105,56 +106,4 @@ function anyRefusal(context: Context, requests: readonly CheckedRequest[]): NotG
     if (refusal !== undefined) return refusal;
   }
   return undefined;
-}
-
-async function acquireChunk(
-  context: Context,
-  requests: readonly CheckedRequest[],
-  outcomes: Map<IdValue, Outcome>,
-): Promise<StoreFailure | undefined> {
-  const pendings: Pendings = new Map(requests.map((request) => [request.taskId, enterClaim(context, request)]));
-  const insertAll = () => insertAndSettle(context, pendings, outcomes);
-  const settled = await answered(context.session, suited(context, ['lease'], insertAll));
-  for (const { request, claim } of pendings.values()) {
-    if (!outcomes.get(request.taskId)?.isOk()) leaveClaim(context, claim);
-  }
-  return settled.isErr() ? settled.error : undefined;
-}
-
-async function insertAndSettle(
-  context: Context,
-  pendings: Pendings,
-  outcomes: Map<IdValue, Outcome>,
-): Promise<Result<void, StoreFailure>> {
-  for (let tries = 1; tries <= mostTries(context); tries += 1) {
-    const open = [...pendings.values()].filter(({ request }) => !outcomes.has(request.taskId));
-    if (open.length === 0) break;
-    const { broken, mayHaveLeft } = await insert(context, open, outcomes);
-    // A broken insert may have left its rows all the same: the claims tell.
-    const mayLook = broken === undefined || (mayHaveLeft && !context.session.inTransaction);
-    const unread = mayLook ? await settleOthers(context, pendings, outcomes) : undefined;
-    const trouble = broken ?? unread;
-    if (trouble !== undefined && [...pendings.keys()].some((taskId) => !outcomes.has(taskId)))
-      return err(mayHaveLeft ? ofUnknownOutcome(trouble) : trouble);
-  }
-  return ok(undefined);
-}
-
-async function insert(
-  context: Context,
-  open: readonly Pending[],
-  outcomes: Map<IdValue, Outcome>,
-): Promise<{ readonly broken?: StoreFailure; readonly mayHaveLeft: boolean }> {
-  const anchor = anchorNow(context.ports.clock);
-  const list = insertRecords(open.map((pending) => insertParameters(context, pending)));
-  const inserted = await execute(context.session, context.leases.insertMany({ list, ...context.ports.identity }));
-  if (inserted.isErr()) return { broken: inserted.error, mayHaveLeft: inserted.error.outcome === 'unknown' };
-  const granted = readGranted(context, inserted.value);
-  if (granted.isErr()) return { broken: granted.error, mayHaveLeft: true };
-  const byClaim = new Map(open.map((pending) => [pending.claim, pending]));
-  for (const row of granted.value) {
-    const pending = byClaim.get(row.claim);
-    if (pending !== undefined) outcomes.set(pending.request.taskId, ok(grant(context, pending, row, anchor)));
-  }
-  return { mayHaveLeft: mayHaveInserted(inserted.value) };
 }

@@ -4,10 +4,10 @@ import { jsonId } from '../core/event.js';
 import { alreadyFree, leaseContended, nameHolder, storeFailure, tokenMismatch } from '../core/fail.js';
 import type { AlreadyFree, StoreFailure, TokenMismatch } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
-import { checkId } from '../core/id.js';
+import { checkId, type IdValue } from '../core/id.js';
 import { invariant } from '../core/invariant.js';
 import { by, type RulesOf, requestOf, taskId, text } from '../core/request.js';
-import { readJudged } from '../evidence/read-holder.js';
+import { readJudged, seekJudged } from '../evidence/read-holder.js';
 import type { Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
 import { changed, execute } from '../sql/execute.js';
@@ -60,13 +60,13 @@ async function forceRelease(
 ): Promise<Result<Holder, TokenMismatch | AlreadyFree | StoreFailure>> {
   let present: Holder | undefined;
   for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
-    const read = await readJudged(context, taskId);
-    if (read.isErr()) return err(read.error);
-    if (read.value === null) return err(alreadyFree(taskId));
-    const { holder } = read.value;
+    const judged = await judgedOf(context, taskId);
+    if (judged.isErr()) return err(judged.error);
+    if (judged.value === null) return err(alreadyFree(taskId));
+    const { holder } = judged.value;
     present = holder;
     if (holder.fencingToken !== fencingToken) return err(tokenMismatch(holder, fencingToken));
-    const deleted = await execute(context.session, context.leases.release({ taskId, claim: holder.claim }));
+    const deleted = await execute(context.session, context.leases.release(holder));
     if (deleted.isErr()) return err(deleted.error);
     if (!changed(context.session, deleted.value) && !deleted.value.repeated) continue;
     const facts = { taskId: jsonId(taskId), fencingToken };
@@ -82,4 +82,10 @@ async function forceRelease(
 
 function notDeleted(holder: Holder): string {
   return `the lease of ${nameHolder(holder)} is there, and ${MOST_TRIES} DELETEs of it changed nothing: a trigger, rule or policy of the table keeps it`;
+}
+
+/** The holder by the very key that an operator saw, also where the task is gone; else by another spelling of its id. */
+async function judgedOf(context: Context, taskId: IdValue): ReturnType<typeof seekJudged> {
+  const seen = await readJudged(context, taskId);
+  return seen.isOk() && seen.value === null && typeof taskId === 'string' ? seekJudged(context, taskId) : seen;
 }

@@ -6,6 +6,7 @@ import type { ClaimEntry } from '../port/claim-registry.js';
 import { type Anchor, Holding } from '../runtime/holding.js';
 import { LeaseHandle, type LeaseSecret } from '../runtime/lease-handle.js';
 import { LeaseSignal } from '../runtime/lease-signal.js';
+import type { GrantedRow } from '../sql/granted-rows.js';
 import type { InsertLease } from '../sql/lease-records.js';
 import type { CheckedRequest } from './lease-request.js';
 import { release } from './release-lease.js';
@@ -34,24 +35,16 @@ export function leaveClaim(context: Context, claim: string): void {
 export function insertParameters({ ports }: Context, { request, claim }: Pending): InsertLease {
   const { pid, bootId, host, start } = ports.identity;
   const { taskId, actor, runId, stage, ttlMs, maxHoldMs } = request;
-  return { claim, taskId, actor, pid, bootId, host, start, runId, stage: stage ?? null, ttlMs, maxHoldMs };
-}
-
-/** The claim, the token and the times of a row that was granted. */
-export interface GrantedRow {
-  readonly claim: string;
-  readonly fencingToken: number;
-  readonly acquiredAtMs: number;
-  readonly expiresAtMs: number;
-  readonly deadlineAtMs: number;
+  const named = { stage: stage ?? null, anyStage: stage === undefined };
+  return { claim, taskId, actor, pid, bootId, host, start, runId, ...named, ttlMs, maxHoldMs };
 }
 
 /** Makes the lease of a granted row; `anchor` is from before the statement that wrote it was sent. */
 export function grant(context: Context, { request, entry }: Pending, row: GrantedRow, anchor: Anchor): Lease {
-  const { taskId, actor, stage, runId, ttlMs, maxHoldMs, signal } = request;
-  const { claim, fencingToken, expiresAtMs } = row;
+  const { taskId: askedId, actor, runId, ttlMs, maxHoldMs, signal } = request;
+  const { taskId, stage, claim, fencingToken, acquiredAtMs, expiresAtMs, deadlineAtMs } = row;
   entry.phase = 'held';
-  const facts = { taskId, actor, claim, fencingToken, ttlMs, maxHoldMs, expiresAtMs, entry };
+  const facts = { taskId, askedId, actor, claim, fencingToken, ttlMs, maxHoldMs, expiresAtMs, entry };
   const holding: Holding = new Holding(facts, context.ports.clock, anchor, ({ reason }) => {
     context.keeper.forsake(holding);
     const { heldMs } = holding;
@@ -65,11 +58,15 @@ export function grant(context: Context, { request, entry }: Pending, row: Grante
     actor,
     guarded: true,
     provisional: entry.provisional,
-    stage: stage ?? null,
+    stage,
     runId: runId === null ? null : jsonId(runId),
   });
   const secret: LeaseSecret = { guarded: true, holding, home: context.root, dispose: () => release(context, lease) };
-  const lease: LeaseHandle = new LeaseHandle({ taskId, actor, stage, runId, guarded: true, ...row }, secret);
+  const times = { acquiredAtMs, expiresAtMs, deadlineAtMs };
+  const lease: LeaseHandle = new LeaseHandle(
+    { taskId, actor, stage, runId, claim, fencingToken, guarded: true, ...times },
+    secret,
+  );
   return Object.freeze(lease);
 }
 

@@ -5,7 +5,7 @@ import type { StoreFailure } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
 import { checkId, type IdValue } from '../core/id.js';
 import type { Verdict, VerdictReason } from '../core/verdict.js';
-import { readJudged } from '../evidence/read-holder.js';
+import { seekJudged } from '../evidence/read-holder.js';
 import type { Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
@@ -49,7 +49,7 @@ export function inspectLease<S extends Shape>(
 
 async function inspect(context: Context, taskId: IdValue): Promise<Result<Inspection, StoreFailure>> {
   if (context.mode() === 'off') return ok(FREE);
-  const read = await readJudged(context, taskId);
+  const read = await seekJudged(context, taskId);
   return read.map((judged) =>
     judged === null ? FREE : Object.freeze({ state: 'held', holder: judged.holder, ...judged.judgement }),
   );

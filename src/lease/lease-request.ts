@@ -29,7 +29,10 @@ export interface LeaseAsked<S extends Shape> {
   readonly taskId: S['taskId'];
   /** Who asks; two actors of one process are two contenders. At most 255 bytes. */
   readonly actor: Actor;
-  /** The stage that the caller read; the fenced stage write expects it by default. Taking the lease does not check it. */
+  /**
+   * The stage that the task must be in, whoever holds it: else `lost-race`. `null` is a value. Left out, the task may be
+   * in any, and the lease says in which it is. The fenced stage write expects it by default.
+   */
   readonly stage?: S['stage'] | undefined;
   /** The run in whose context this happens. */
   readonly runId?: S['runId'] | null | undefined;

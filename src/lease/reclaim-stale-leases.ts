@@ -6,8 +6,9 @@ import type { IdValue } from '../core/id.js';
 import { checkLimit } from '../core/limit.js';
 import { limit, list, optional, type RulesOf, requestOf, taskId } from '../core/request.js';
 import type { Judgement } from '../core/verdict.js';
+import type { Judged } from '../evidence/judge-holder.js';
 import { lowerExpiry } from '../evidence/lower-expiry.js';
-import { type JudgedRows, pagesOfJudged, readJudgedOf } from '../evidence/read-holder.js';
+import { type JudgedRows, pagesOfJudged, seekJudgedOf, type Unreadable } from '../evidence/read-holder.js';
 import { reclaim } from '../evidence/reclaim.js';
 import type { Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
@@ -123,9 +124,20 @@ async function reclaimDead(
   );
 }
 
+/** The holders of the tasks of a list, each once however often and in how many spellings it is named. */
 async function* pageOf(
   context: Context,
   taskIds: readonly IdValue[],
 ): AsyncGenerator<Result<JudgedRows, StoreFailure>, void> {
-  yield await readJudgedOf(context, taskIds);
+  const sought = await seekJudgedOf(context, taskIds);
+  yield sought.map(({ byId, unplaced }) => {
+    const judged = new Map<string, Judged>();
+    const unreadable: Unreadable[] = unplaced ? [{ taskId: null, claim: null }] : [];
+    for (const [taskId, found] of byId) {
+      if (found === 'unreadable') unreadable.push({ taskId, claim: null });
+      else judged.set(found.holder.claim, found);
+    }
+    const byToken = [...judged.values()].sort((a, b) => a.holder.fencingToken - b.holder.fencingToken);
+    return { judged: byToken, unreadable };
+  });
 }

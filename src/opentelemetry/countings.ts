@@ -40,6 +40,11 @@ export const COUNTINGS: { readonly [T in EventType]: Counting<T> } = {
       'transition_ownership.reason': knownReason(reason),
     }),
   },
+  'task.not-found': {
+    name: 'transition_ownership.task.absences',
+    unit: '{refusal}',
+    description: 'Leases that were refused because there is no such task.',
+  },
   'lease.renewed': {
     name: 'transition_ownership.lease.renewals',
     unit: '{renewal}',

@@ -76,6 +76,7 @@ export class HoldSpans {
       // Not about one hold.
       case 'lease.renewal-failed':
       case 'stage.race-lost':
+      case 'task.not-found':
       case 'job.claimed':
       case 'job.requeued':
       case 'job.reaped':

@@ -6,7 +6,7 @@ import type { IdValue } from '../core/id.js';
 import { MAX_LIMIT } from '../core/limit.js';
 import { type Assessment, assessEffects } from '../effect/assess-transition.js';
 import type { AnyProbe } from '../effect/effect-request.js';
-import { readJudgedOf } from '../evidence/read-holder.js';
+import { seekJudgedOf } from '../evidence/read-holder.js';
 import type { Shape } from '../shape.js';
 import { readEffectRow } from '../sql/effect-rows.js';
 import type { EffectStatements } from '../sql/effect-statements.js';
@@ -66,10 +66,9 @@ async function ownedOf(
   taskIds: readonly IdValue[],
 ): Promise<Result<ReadonlySet<IdValue>, StoreFailure>> {
   if (taskIds.length === 0 || context.mode() === 'off') return ok(new Set());
-  const read = await readJudgedOf(context, taskIds);
-  return read.map(({ judged, unreadable }) => {
-    const alive = judged.filter(({ judgement }) => judgement.verdict !== 'dead');
-    const unclear = unreadable.flatMap(({ taskId }) => (taskId === null ? [] : [taskId]));
-    return new Set([...alive.map(({ holder }) => holder.taskId), ...unclear]);
+  const read = await seekJudgedOf(context, taskIds);
+  return read.map(({ byId }) => {
+    const owned = [...byId].filter(([, found]) => found === 'unreadable' || found.judgement.verdict !== 'dead');
+    return new Set(owned.map(([taskId]) => taskId));
   });
 }

@@ -37,7 +37,9 @@ export function trustedOf(holdings: readonly Holding[]): Trusted | undefined {
 
 /** What a process knows of a guarded lease of its own. */
 export interface HoldingFacts {
+  /** The id of the task as its row spells it, and as the request for the lease did. */
   readonly taskId: IdValue;
+  readonly askedId: IdValue;
   readonly actor: string;
   readonly claim: string;
   readonly fencingToken: number;

@@ -29,7 +29,18 @@ export async function insertScratch({ context, scratch }: Probe): Found {
   const { session, leases, ports, dialect } = context;
   const { pid, bootId, host, start } = ports.identity;
   const times = { ttlMs: 60_000, maxHoldMs: 60_000 };
-  const row = { ...scratch, actor: 'check', pid, bootId, host, start, runId: null, stage: null, ...times };
+  const row = {
+    ...scratch,
+    actor: 'check',
+    pid,
+    bootId,
+    host,
+    start,
+    runId: null,
+    stage: null,
+    anyStage: true,
+    ...times,
+  };
   const inserted = await execute(session, leases.insert(row));
   if (inserted.isErr()) return err(inserted.error);
   const held = await readJudged(context, scratch.taskId);

@@ -8,6 +8,8 @@ export interface InsertRecord {
   readonly actor: string;
   readonly runId: IdValue | null;
   readonly stage: string | null;
+  /** True if the task may be in whatever stage: the lease then records that one. */
+  readonly anyStage: boolean;
   readonly ttlMs: number;
   readonly maxHoldMs: number;
 }
@@ -23,6 +25,7 @@ export function insertRecords(rows: readonly InsertRecord[]): string {
     owner: row.actor,
     run_id: digits(row.runId),
     stage: row.stage,
+    any_stage: row.anyStage ? 1 : 0,
     ttl_ms: row.ttlMs,
     max_hold_ms: row.maxHoldMs,
   }));

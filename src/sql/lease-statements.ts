@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
-import type { IdType, IdValue } from '../core/id.js';
+import type { IdValue } from '../core/id.js';
 import type { ProcessIdentity } from '../core/process.js';
 import type { Dialect, Fragment, FreeInsert } from '../dialect/dialect.js';
+import { clockOf, GRANTED, holderColumns, INSERTED, type LeaseNames, recordFields, timesOf } from './lease-columns.js';
 import type { InsertLease } from './lease-records.js';
 import { andCommitting, committing, type Database, type Statement, statement } from './statement.js';
 
@@ -11,23 +12,9 @@ export interface Claims {
   readonly claims: unknown;
 }
 
-/** The names that the statements need. */
-export interface LeaseNames {
-  readonly lease: Fragment;
-  readonly taskIdType: IdType;
-  readonly runIdType: IdType;
-}
-
 const id = (name: string): Fragment => sql.id(name);
 const task = id('task_id');
 const claim = id('claim');
-
-/** The columns that an acquisition writes, in the order of its values. */
-const INSERTED = sql.join(
-  'claim task_id owner owner_pid owner_boot_id owner_host owner_start run_id stage ttl_ms acquired_ms expires_ms deadline_ms'
-    .split(' ')
-    .map((name) => id(name)),
-);
 
 /** The condition that the row of an acquisition is still there, locked so that it cannot go before we commit. */
 export function fence(
@@ -48,63 +35,48 @@ export function nobodyHolds(lease: Fragment, taskId: Fragment): Fragment<boolean
 
 /** Every statement on the lease table, compiled once for an ownership. */
 export function leaseStatements(database: Database, dialect: Dialect, names: LeaseNames) {
-  const { lease, taskIdType, runIdType } = names;
+  const { lease, taskIdType } = names;
   const now = dialect.nowMs;
   const [condition, commits] = [committing(dialect), andCommitting(dialect)];
   const returning = (columns: Fragment): Fragment => (dialect.returning ? sql`returning ${columns}` : sql``);
   const renewed = dialect.least(sql<number>`${now} + ttl_ms`, sql<number>`deadline_ms`);
-  const holder = sql`fencing_token, ${claim}, ${dialect.readId(taskIdType, task)} as task_id, owner, owner_pid,
-    owner_boot_id, owner_host, owner_start, ${dialect.readId(runIdType, id('run_id'))} as run_id, stage,
-    acquired_ms, expires_ms, ttl_ms, deadline_ms, ${now} as now_ms`;
-  const granted = sql`fencing_token, ${claim}, acquired_ms, expires_ms, deadline_ms`;
+  const holder = holderColumns(dialect, names);
   const insertFree = (rows: Pick<FreeInsert, 'rows' | 'order'>, taskId: Fragment): Fragment => {
     const key = [{ column: task, value: taskId }] as const;
-    const insert = { table: lease, columns: INSERTED, key, ...rows, ...(condition && { condition }) };
-    return sql`${dialect.insertFree(insert)} ${returning(granted)}`;
+    const insert = { table: lease, columns: INSERTED, key, mayRepeat: true, ...rows, ...(condition && { condition }) };
+    return sql`${dialect.insertFree(insert)} ${returning(GRANTED)}`;
   };
-  // The clock is read once for a row: on PostgreSQL it goes on while a statement runs.
-  const clock = sql`(select ${now} as now_ms) as clock`;
-  const times = (ttlMs: Fragment<number>, maxHoldMs: Fragment<number>): Fragment =>
-    sql`clock.now_ms, clock.now_ms + ${dialect.least(ttlMs, maxHoldMs)}, clock.now_ms + ${maxHoldMs}`;
   const holderOf = (lock: Fragment): Statement<{ taskId: IdValue }> =>
     statement(database, (p) => sql`select ${holder} from ${lease} where ${task} = ${p.taskId} ${lock}`);
   const holdersOf = (lock: Fragment): Statement<{ list: unknown }> =>
     statement(database, (p) => {
       const listed = dialect.among(task, taskIdType, p.list);
-      return sql`select ${holder} from ${lease} where ${listed} order by fencing_token ${dialect.allRows} ${lock}`;
+      return sql`select ${holder} from ${lease} where ${listed} ${dialect.allRows} ${lock}`;
     });
   return {
-    /** Takes a free task; passes over a held one in silence. */
+    /** Takes a free task, without a look at it; passes over a held one in silence. */
     insert: statement<InsertLease>(database, (p) =>
       insertFree(
         {
           rows: sql`select ${p.claim}, ${p.taskId}, ${p.actor}, ${p.pid}, ${p.bootId}, ${p.host}, ${p.start},
-            ${p.runId}, ${p.stage}, ${p.ttlMs}, ${times(p.ttlMs, p.maxHoldMs)} from ${clock}`,
+            ${p.runId}, ${p.stage}, ${p.ttlMs}, ${timesOf(dialect, p.ttlMs, p.maxHoldMs)} from ${clockOf(dialect)}`,
         },
         p.taskId,
       ),
     ),
-    /** Takes many free tasks for one process, in the order of the list. */
+    /** Takes many free tasks for one process, without a look at them, in the order of the list. */
     insertMany: statement<ProcessIdentity & { list: string }>(database, (p) =>
       insertFree(
         {
           rows: sql`select given.claim, given.task_id, given.owner, ${p.pid}, ${p.bootId}, ${p.host}, ${p.start},
-            given.run_id, given.stage, given.ttl_ms, ${times(sql`given.ttl_ms`, sql`given.max_hold_ms`)}
-            from ${clock}, ${dialect.records(p.list, {
-              claim: 'text',
-              task_id: taskIdType,
-              owner: 'text',
-              run_id: runIdType,
-              stage: 'text',
-              ttl_ms: 'integer',
-              max_hold_ms: 'integer',
-            })}`,
+            given.run_id, given.stage, given.ttl_ms, ${timesOf(dialect, sql`given.ttl_ms`, sql`given.max_hold_ms`)}
+            from ${clockOf(dialect)}, ${dialect.records(p.list, recordFields(names))}`,
           order: sql`order by given.position`,
         },
         sql`given.task_id`,
       ),
     ),
-    /** Reads the holder of one task, with the clock of the database. */
+    /** Reads the holder of one task, as its row spells its id, with the clock of the database. */
     readHolder: holderOf(sql``),
     /** The same in a caller's transaction. */
     readLatestHolder: holderOf(dialect.latest),

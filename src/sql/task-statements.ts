@@ -65,7 +65,7 @@ export function taskStatements(database: Database, dialect: Dialect, names: Task
   const compiled = new Map<string, Statement<WriteStage & ExtraColumns>>();
 
   const read = sql`${dialect.readId('text', stage)} as stage`;
-  const isTask = (taskId: Fragment): Fragment<boolean> => dialect.sameId(idType, id, taskId);
+  const isTask = (taskId: Fragment): Fragment<boolean> => dialect.meetsId(idType, id, taskId);
 
   const stampedWith = (): unknown =>
     names.updatedAtValue === undefined
@@ -86,7 +86,12 @@ export function taskStatements(database: Database, dialect: Dialect, names: Task
     if (guard === 'none') return isTask(p.taskId);
     const expected = sql`${isTask(p.taskId)} and ${dialect.sameText(stage, p.expected)}`;
     if (guard === 'fenced') return sql`${expected} and ${fence(dialect, lease, p.taskId, p.claim)}`;
-    return guard === 'free' ? sql`${expected} and ${nobodyHolds(lease, p.taskId)}` : expected;
+    if (guard !== 'free') return expected;
+    const free = sql`${expected} and ${nobodyHolds(lease, p.taskId)}`;
+    // Text has more than one spelling: the lease has that of the row, and one of version 0.1.0 that of its request.
+    return idType === 'text'
+      ? sql`${free} and ${nobodyHolds(lease, dialect.keyOf(idType, sql`${tasks}.${id}`))}`
+      : free;
   };
 
   const prepared = (kind: StageGuard | 'released', set: ExtraColumns): Statement<WriteStage & ExtraColumns> => {

@@ -60,8 +60,10 @@ export function checkStageWrite(context: Context, request: unknown): CheckedStag
   const lease = checked.lease as Lease | undefined;
   const set = checkSet(context, checked.set === undefined ? {} : checked.set);
   if (lease !== undefined) {
-    secretOf(lease, context.root);
-    if (lease.taskId !== taskId) {
+    const secret = secretOf(lease, context.root);
+    // The request for the lease may have spelled the id in another way than the row does.
+    const isAsked = secret.guarded && secret.holding.facts.askedId === taskId;
+    if (lease.taskId !== taskId && !isAsked) {
       throw new RangeError(`lease is of task ${shown(lease.taskId)}, and the write is of task ${shown(taskId)}`);
     }
     if (evenIfHeld) throw new TypeError('evenIfHeld is for writes without a lease');

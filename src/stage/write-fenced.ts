@@ -27,7 +27,9 @@ export function writeFenced(
   request: CheckedStageWrite,
   holding: Holding,
 ): Promise<Result<StageChange, Lost>> {
-  const written = (): Promise<Result<StageChange, Lost>> => write(context, request, holding);
+  // The id as the row spells it: that is the key of the lease.
+  const { taskId } = holding.facts;
+  const written = (): Promise<Result<StageChange, Lost>> => write(context, { ...request, taskId }, holding);
   return request.release ? releasing(context, [holding], written) : written();
 }
 

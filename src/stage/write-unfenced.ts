@@ -3,7 +3,7 @@ import { type Context, type Mode, regimeOf } from '../context.js';
 import { jsonId } from '../core/event.js';
 import { leaseBusy, leaseContended } from '../core/fail.js';
 import type { LeaseBusy, LostRace, StoreFailure, TaskNotFound } from '../core/failure.js';
-import { readJudged } from '../evidence/read-holder.js';
+import { seekJudged } from '../evidence/read-holder.js';
 import { reclaim } from '../evidence/reclaim.js';
 import { changed } from '../sql/execute.js';
 import { executeOnce, tasksKeyed, UNASKED } from '../sql/one-row.js';
@@ -64,7 +64,7 @@ async function makeFree(
   { taskId }: CheckedStageWrite,
   mayReclaim: boolean,
 ): Promise<Result<'was-free' | 'made-free', LeaseBusy | StoreFailure>> {
-  const read = await readJudged(context, taskId);
+  const read = await seekJudged(context, taskId);
   if (read.isErr()) return err(read.error);
   if (read.value === null) return ok('was-free');
   const { holder, judgement } = read.value;

@@ -1,7 +1,15 @@
 import { err, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import { handlerFailed, withValue } from '../core/fail.js';
-import type { HandlerFailed, LeaseBusy, LeaseLost, NotGranting, StoreFailure } from '../core/failure.js';
+import type {
+  HandlerFailed,
+  LeaseBusy,
+  LeaseLost,
+  LostRace,
+  NotGranting,
+  StoreFailure,
+  TaskNotFound,
+} from '../core/failure.js';
 import type { Lease } from '../core/lease.js';
 import { shown } from '../core/shown.js';
 import { rowMissing } from '../evidence/row-missing.js';
@@ -31,8 +39,10 @@ export type HandledError<R> = [Awaited<R>] extends [never]
     : never;
 
 /** Why a transition did not end as its handler meant it to. */
-export type TransitionFailure<R> =
+export type TransitionFailure<R, S extends Shape = Shape> =
   | LeaseBusy
+  | LostRace<S['stage']>
+  | TaskNotFound
   | NotGranting
   | LeaseLost<HandledValue<R>>
   | HandlerFailed
@@ -43,28 +53,23 @@ export type TransitionFailure<R> =
  * Runs a handler under the lease on a task's transition: acquire, handle, stop renewing, release, in that
  * order, always.
  *
- * Busy or not granting: the handler is not called. A handler that throws is `handler-failed` with its cause;
+ * Busy, not granting, no such task, or a task that is not in the `stage` of the request: the handler is not called, so a
+ * second webhook for a task that has moved on does nothing. Without a `stage` the handler is called for a task in any
+ * stage, and `held.stage` is the one that it has. A handler that throws is `handler-failed` with its cause;
  * an error result is handed on as it is. Trouble in releasing never hides what the handler gave: it is told
  * by events, and the row expires. A handler that returned although its lease was taken is `lease-lost` with
  * its value, never a plain success.
- *
- * The lease says who may act, not that there is something left to do. Nobody reads the task before the handler: it is
- * called also for a task that has left the stage of the request meanwhile, or that is not there. So look again in the
- * handler, under the lease, before a step that cannot be taken back; `runEffect` remembers the steps that were taken.
  *
  * Throws `TypeError` on an ownership made by `using(trx)`: an irreversible step never hangs on a row that
  * may be rolled back.
  *
  * @example
  * ```ts
- * import { err } from 'neverthrow';
  * import { withTransitionLease } from 'transition-ownership';
- * import { db, ownership } from './setup.js';
+ * import { ownership } from './setup.js';
  *
  * const request = { taskId: 1, actor: 'finalizer', stage: 'deploy' } as const;
  * const done = await withTransitionLease(ownership, request, async (held) => {
- *   const task = await db.selectFrom('tasks').select('stage').where('id', '=', 1).executeTakeFirst();
- *   if (task?.stage !== request.stage) return err({ type: 'nothing-to-do' } as const);
  *   const ready = await held.ensure(5_000);
  *   return ready.asyncAndThen(() => held.updateStage('done'));
  * });
@@ -74,7 +79,7 @@ export function withTransitionLease<S extends Shape, R>(
   ownership: TransitionOwnership<S>,
   request: LeaseRequest<NoInfer<S>>,
   handler: (held: Held<S>) => R,
-): ResultAsync<HandledValue<R>, TransitionFailure<R>> {
+): ResultAsync<HandledValue<R>, TransitionFailure<R, S>> {
   const context = contextOf(ownership);
   if (context.session.inTransaction) {
     throw new TypeError('withTransitionLease needs the ownership itself, not one made by using(trx)');
@@ -82,7 +87,7 @@ export function withTransitionLease<S extends Shape, R>(
   const checked = checkLeaseRequest(context, request);
   if (typeof handler !== 'function') throw new TypeError(`handler must be a function, got ${shown(handler)}`);
   const run = underWay(context.running, runHeld(context, checked, handler as unknown as (held: Held) => unknown));
-  return answered(context.session, run) as ResultAsync<HandledValue<R>, TransitionFailure<R>>;
+  return answered(context.session, run) as ResultAsync<HandledValue<R>, TransitionFailure<R, S>>;
 }
 
 async function runHeld(

@@ -18,6 +18,11 @@ test('status prints what the README shows', async () => {
   await using place = await kinds.sqlite.open();
   const own = createTransitionOwnership({ db: place.db, tasks: mapping.tasks });
   (await ensureSchema(own))._unsafeUnwrap();
+  const tasks = [
+    { id: 7, stage: 'deploy-staging' },
+    { id: 9, stage: 'deploy' },
+  ];
+  await place.db.insertInto('tasks').values(tasks).execute();
   const request = { taskId: 7, actor: 'monitor', stage: 'deploy-staging' };
   (await acquireLease(own, request))._unsafeUnwrap();
   (await acquireLease(own, { taskId: 9, actor: 'finalizer', stage: 'deploy', runId: 3 }))._unsafeUnwrap();

@@ -212,6 +212,7 @@ describe('a configuration', () => {
     const own = createTransitionOwnership({ db, tasks, lease });
     (await ensureSchema(own))._unsafeUnwrap();
     const taskId = 'a\u001b[2J\u202eb';
+    await sql`insert into notes (id) values (${taskId})`.execute(place.db);
     const acquired = (await acquireLease(own, { taskId, actor: 'monitor' }))._unsafeUnwrap();
     const config = place.config({ tasks, lease });
     const { code, stdout } = await tool('status', ...place.database, ...config);
@@ -258,6 +259,8 @@ describe('a configuration', () => {
 
   test('names big ids, which JSON has as text', async () => {
     const lease = { table: 'big_lease', taskIdType: 'bigint' } as const;
+    await sql`create table big (id integer primary key, stage text)`.execute(place.db);
+    await sql`insert into big (id) values (9007199254740993)`.execute(place.db);
     const db = place.db.withTables<{ big: { id: bigint; stage: string } }>();
     const tasks = { table: 'big', id: 'id', stage: 'stage' } as const;
     const own = createTransitionOwnership({ db, tasks, lease });

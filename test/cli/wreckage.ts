@@ -47,6 +47,8 @@ export async function wreckage(place: Place): Promise<Wreckage> {
   const { db } = place;
   const own = ownershipOf(place);
   (await ensureSchema(own))._unsafeUnwrap();
+  const tasks = [1, 2, 3, 4, 5, 6].map((id) => ({ id, stage: 'deploy' }));
+  await db.insertInto('tasks').values(tasks).execute();
   const dead = await deadPid();
   const gone = ownershipOf(place, { ...own.identity, bootId: 'gone', pid: dead, start: 'gone' });
   const elsewhere = ownershipOf(place, { ...own.identity, bootId: 'elsewhere', host: 'boot/pid/time/other-host' });

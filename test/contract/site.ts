@@ -31,8 +31,10 @@ export interface Site {
   readonly db: Kysely<ContractTables>;
   /** Starts a process with a handle of its own. */
   process(options?: ProcessOptions): ContractProcess;
-  /** Adds a task with an integer id. */
+  /** Puts a task with an integer id into a stage; those from 1 to 60 are there, in `deploy`. */
   addTask(id: number, stage: string | null): Promise<void>;
+  /** Adds the tasks from 61 to a number. */
+  addTasks(last: number): Promise<void>;
   /** The stage of such a task. */
   stageOf(id: number): Promise<string | null | undefined>;
   /** The rows of a lease table, oldest first. */
@@ -82,6 +84,7 @@ export function siteOf(store: ContractStore): Site {
       await handle.destroy();
     }
     for (const table of [...LEASE_TABLES, ...TASK_TABLES]) await sql`delete from ${sql.id(table)}`.execute(present(db));
+    await addTasks(present(db), 1, 60);
   });
 
   afterAll(async () => {
@@ -103,11 +106,13 @@ export function siteOf(store: ContractStore): Site {
       );
     },
     addTask: async (id, stage) => {
+      await present(db).deleteFrom('tasks').where('id', '=', id).execute();
       await present(db)
         .insertInto('tasks')
         .values({ id, stage, note: null, moved_ms: null, updated_at: null })
         .execute();
     },
+    addTasks: (last) => addTasks(present(db), 61, last),
     stageOf: async (id) =>
       (await present(db).selectFrom('tasks').select('stage').where('id', '=', id).executeTakeFirst())?.stage,
     leases: async (table = 'transition_lease') => {
@@ -133,6 +138,12 @@ export function siteOf(store: ContractStore): Site {
   };
 }
 
+async function addTasks(db: Kysely<ContractTables>, first: number, last: number): Promise<void> {
+  const empty = { stage: 'deploy', note: null, moved_ms: null, updated_at: null };
+  const added = Array.from({ length: last - first + 1 }, (_, at) => ({ id: first + at, ...empty }));
+  await db.insertInto('tasks').values(added).execute();
+}
+
 /** Drivers differ in how they read a 64-bit integer: ids become text, all else a number. */
 function readLease(row: Readonly<Record<keyof LeaseRow, unknown>>): LeaseRow {
   const entries = Object.entries(row).map(([name, value]) => {
@@ -144,12 +155,12 @@ function readLease(row: Readonly<Record<keyof LeaseRow, unknown>>): LeaseRow {
 
 /** Makes the tables of the caller. */
 export async function makeTaskTables(db: Kysely<ContractTables>, { columns }: ContractStore): Promise<void> {
-  const { integer, text, instant } = columns;
+  const { integer, text, exact = text, instant } = columns;
   const make = (table: string, idType: string, [id, stage, updatedAt]: readonly [string, string, string]) =>
     sql`create table ${sql.id(table)} (${sql.id(id)} ${sql.raw(idType)} primary key, ${sql.id(stage)} ${sql.raw(text)},
       note ${sql.raw(text)}, moved_ms ${sql.raw(integer)}, ${sql.id(updatedAt)} ${sql.raw(instant)})`.execute(db);
   await make('tasks', `${integer} not null`, ['id', 'stage', 'updated_at']);
   await make('big_tasks', `${integer} not null`, ['id', 'stage', 'updated_at']);
-  await make('text_tasks', `${text} not null`, ['id', 'stage', 'updated_at']);
+  await make('text_tasks', `${exact} not null`, ['id', 'stage', 'updated_at']);
   await make(hostile.table, `${integer} not null`, [hostile.id, hostile.stage, hostile.updatedAt]);
 }

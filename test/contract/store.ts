@@ -31,7 +31,13 @@ export interface ContractStore {
   /** Why it cannot be tested here; then its suite is skipped with this reason. */
   readonly missing?: string | undefined;
   /** The SQL types of the caller's columns. */
-  readonly columns: { readonly integer: string; readonly text: string; readonly instant: string };
+  readonly columns: {
+    readonly integer: string;
+    readonly text: string;
+    /** Text that is equal where its bytes are, if that is another type. */
+    readonly exact?: string;
+    readonly instant: string;
+  };
   /** A column of the instant type as text: `YYYY-MM-DD HH:MM:SS`, a fraction perhaps, in UTC. */
   utc(column: RawBuilder<unknown>): RawBuilder<string>;
   /** A second schema that `open` makes, where the database has schemas. */

@@ -1,5 +1,6 @@
 import { sqliteDialect } from 'transition-ownership';
-import { databases, leases, type Statements, schema, stages } from '../sql/compiled.js';
+import { countingDialect } from '../rig/proofs.js';
+import { acquisitions, databases, leases, type Statements, schema, stages } from '../sql/compiled.js';
 
 /** One statement with one of its parts broken. */
 export interface Mutant {
@@ -15,12 +16,15 @@ const alwaysTrue = (condition: string): string => `(${condition} or 1 = 1)`;
 
 /** What a WHERE can lose, and what can be turned around in it and after it. */
 const inTail: readonly Operator[] = [
-  ['without', /not exists \([^)]*\)/g, alwaysTrue],
+  ['without', /not exists \((?:[^()]|\([^()]*\))*\)/g, alwaysTrue],
   ['without', /(?<!not )exists \([^)]*\)/g, alwaysTrue],
-  ['without', /(?:"[a-z_]+"|expires_ms) (?:=|is) \?(?: collate binary)?/g, alwaysTrue],
+  ['without', /(?:task\.)?(?:"[a-z_]+"|expires_ms) (?:=|is) \?(?: collate binary)?/g, alwaysTrue],
   ['without', /"[a-z_]+" in \(select value from json_each\(\?\)\)/g, alwaysTrue],
   ['without', /expires_ms > cast\(.*?\) \+ 2 \* ttl_ms/gs, alwaysTrue],
   ['one further on', /fencing_token > \?/g, (after) => `${after} + 1`],
+  ['without', /given\.position = found\.position/g, alwaysTrue],
+  ['without', /\(given\.any_stage = 1 or [^()]*\)/g, alwaysTrue],
+  ['without', /task\."id" = listed\.value/g, alwaysTrue],
   ['without', / collate binary/g, () => ''],
   ['upside down', /order by [a-z_.]+/g, (order) => `${order} desc`],
   ['without', /limit \?/g, (limit) => `${limit} + 1000`],
@@ -41,7 +45,7 @@ const inHead: readonly Operator[] = [
 ];
 
 /** Of statements on text ids only what is said of the id differs from those on integers. */
-const TOLD_BY_OTHER_IDS = /of text ids: (?!without "id" = \?|without collate binary$)/;
+const TOLD_BY_OTHER_IDS = /of text ids: (?!without "id" = \?|without not exists … \(2\)$)/;
 
 /** Every way to break every statement of our own on leases and stages, on SQLite. */
 export function allMutants(): readonly Mutant[] {
@@ -49,6 +53,10 @@ export function allMutants(): readonly Mutant[] {
   if (database === undefined) throw new Error('SQLite is one of the databases');
   const all: Statements = {
     ...leases(sqliteDialect, database),
+    // Where INSERT gives no rows, it does not look at the task.
+    ...pick(leases(countingDialect, database), 'insert', 'insertMany'),
+    ...pick(acquisitions(sqliteDialect, database), 'take', 'take in any stage', 'takeMany', 'find', 'findMany'),
+    ...pick(acquisitions(sqliteDialect, database, 'text'), 'sought holder', 'sought holders'),
     ...stages(sqliteDialect, database),
     ...ofTextIds(stages(sqliteDialect, database, 'text')),
     create: schema(sqliteDialect, database)['create'] ?? [],
@@ -61,6 +69,10 @@ export function allMutants(): readonly Mutant[] {
       return mutantsOf(name, text).filter(({ mutant }) => !TOLD_BY_OTHER_IDS.test(mutant));
     }),
   );
+}
+
+function pick(statements: Statements, ...names: readonly string[]): Statements {
+  return Object.fromEntries(names.map((name) => [name, statements[name] ?? []]));
 }
 
 function ofTextIds(statements: Statements): Statements {

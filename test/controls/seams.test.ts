@@ -166,8 +166,8 @@ const rewritten: readonly (readonly [guard: string, mutate: (text: string) => st
     'an acquisition that takes over whatever is there',
     (text) =>
       text.replace(
-        /^insert into ("transition_lease" .*) where (not exists \(.*?\))/s,
-        'insert or replace into $1 where (1 = 1 or $2)',
+        /^insert into ("transition_lease" .*) where (not exists \(.*?\))(.*) on conflict \(.*?\) do nothing/s,
+        'insert or replace into $1 where (1 = 1 or $2)$3',
       ),
     by(
       acquisition,

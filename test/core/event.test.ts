@@ -7,6 +7,7 @@ import { Observer } from '../../src/runtime/observer.js';
 const severities: Readonly<Record<keyof typeof EVENT_TYPES, Severity>> = {
   'lease.acquired': 'debug',
   'lease.busy': 'info',
+  'task.not-found': 'info',
   'lease.renewed': 'debug',
   'lease.released': 'debug',
   'lease.reclaimed': 'warning',

@@ -158,6 +158,12 @@ describe('the addresses of the orchestrator', () => {
   test('guard only the repositories that the environment names', async () => {
     vi.stubEnv('OWNERSHIP_REPOS', 'api,billing');
     const { ownership, db } = openOrchestrator(directory, () => {});
+    await createTables(db);
+    await db
+      .insertInto('tasks')
+      .values({ id: 2, repo: 'billing', sha: 'c0ffee', stage: 'deploy', updated_at: null })
+      .onConflict((clash) => clash.doNothing())
+      .execute();
     const ask = async (taskId: number, context: string) =>
       (await library.acquireLease(ownership, { taskId, actor: 'monitor', context }))._unsafeUnwrap().guarded;
     expect(await ask(1, 'web')).toBe(false);

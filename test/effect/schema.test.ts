@@ -98,6 +98,8 @@ test('bigint and text ids of tasks are kept exactly, and are other effects than 
     lease: { taskIdType: 'text', table: 'text_lease' },
     effects: { table: 'text_effect' },
   });
+  await sql`insert into big (id) values (9007199254740992), (9007199254740993)`.execute(db);
+  await sql`insert into text (id) values ('7'), ('07'), ('a'), ('A')`.execute(db);
   await ok(ensureSchema(big));
   await ok(ensureSchema(text));
   const outside = new Outside();

@@ -1,10 +1,10 @@
-import { acquireLease, releaseLease } from 'transition-ownership';
+import { acquireLease, acquireLeases, releaseLease, snapshot } from 'transition-ownership';
 import { expect } from 'vitest';
 import { err, ok, type Proofs } from '../rig/proofs.js';
 import { settled } from '../rig/time.js';
 
 const INSERT = /^insert into "transition_lease"/;
-const READ = /^select .* from "transition_lease" where "task_id" = \?/s;
+const READ = /^select .* join "transition_lease"/s;
 const RECLAIM = /^delete from "transition_lease" .*expires_ms/s;
 
 /** Taking a lease. */
@@ -44,6 +44,69 @@ export const acquisition: Proofs = {
     ]);
   },
 
+  'acquireLease of a task that is not there says so, and leaves nothing': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    for (const stage of [undefined, 'deploy-staging'] as const) {
+      const failure = await err(acquireLease(own, { taskId: 77, actor: 'monitor', stage }));
+      expect(failure).toMatchObject({ type: 'task-not-found', taskId: 77 });
+    }
+    expect(a.told('task.not-found')).toMatchObject([{ taskId: 77, actor: 'monitor' }, { taskId: 77 }]);
+    expect(await ok(snapshot(own))).toMatchObject({ counters: { tasksNotFound: 2, acquired: 0 } });
+    expect([rig.leases(), a.claimed]).toEqual([[], 0]);
+  },
+
+  'acquireLease of a task in another stage is a lost race, whoever holds it, and leaves a dead holder alone': async (
+    rig,
+  ) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    const [own, elsewhere] = [a.own(), { taskId: 1, actor: 'webhook', stage: 'deploy' } as const];
+    const lost = { type: 'lost-race', taskId: 1, expected: 'deploy', actual: 'deploy-staging' };
+    expect(await err(acquireLease(own, elsewhere))).toMatchObject(lost);
+    expect(rig.leases()).toEqual([]);
+    const lease = await ok(acquireLease(b.own(), { taskId: 1, actor: 'monitor' }));
+    expect(await err(acquireLease(own, elsewhere))).toMatchObject(lost);
+    b.kill();
+    expect(await err(acquireLease(own, elsewhere))).toMatchObject(lost);
+    expect(rig.leases()).toMatchObject([{ claim: lease.claim }]);
+    expect(a.told('stage.race-lost')).toHaveLength(3);
+    expect([a.told('lease.busy'), a.told('lease.reclaimed'), a.claimed]).toEqual([[], [], 0]);
+  },
+
+  'acquireLease without a stage takes the task in any, and the lease says in which': async (rig) => {
+    const own = rig.start('a').own();
+    rig.run('update tasks set stage = null where id = 2');
+    const nowMs = rig.time.databaseMs;
+    const times = { expiresAtMs: nowMs + 30_000, deadlineAtMs: nowMs + 3_600_000 };
+    for (const [taskId, stage] of [
+      [1, 'deploy-staging'],
+      [2, null],
+    ] as const)
+      expect(await ok(acquireLease(own, { taskId, actor: 'monitor' }))).toMatchObject({ taskId, stage, ...times });
+    expect(await err(acquireLease(own, { taskId: 3, actor: 'monitor', stage: null }))).toMatchObject({
+      type: 'lost-race',
+      expected: null,
+    });
+  },
+
+  'acquireLease compares stages byte by byte, also in a column that folds case': async (rig) => {
+    const own = rig.start('a').own();
+    rig.run('drop table tasks');
+    rig.run('create table tasks (id integer primary key, stage text collate nocase, updated_at text, note text)');
+    rig.run("insert into tasks values (1, 'DEPLOY', null, null)");
+    const request = { taskId: 1, actor: 'monitor', stage: 'deploy' } as const;
+    expect(await err(acquireLease(own, request))).toMatchObject({ type: 'lost-race', actual: 'DEPLOY' });
+    const { refused } = await ok(acquireLeases(own, [request]));
+    expect(refused).toMatchObject([{ type: 'lost-race', actual: 'DEPLOY' }]);
+  },
+
+  'acquireLease looks at no task under off, nor out of scope': async (rig) => {
+    const a = rig.start('a');
+    for (const own of [a.own({ mode: 'off' }), a.own({ scope: () => false })])
+      expect((await ok(acquireLease(own, { taskId: 77, actor: 'monitor', stage: 'done' }))).guarded).toBe(false);
+    expect(a.wire.sent).toEqual([]);
+  },
+
   'acquireLease takes no task twice: the second asks in vain and learns who holds it, and why that counts': async (
     rig,
   ) => {
@@ -65,7 +128,8 @@ export const acquisition: Proofs = {
   'acquireLease that asks in vain writes nothing: it uses up no token': async (rig) => {
     const [a, b] = [rig.start('a'), rig.start('b')];
     const { fencingToken } = await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
-    for (let asked = 0; asked < 3; asked += 1) await err(acquireLease(b.own(), { taskId: 1, actor: 'reaper' }));
+    for (const stage of [undefined, 'deploy-staging'] as const)
+      await err(acquireLease(b.own(), { taskId: 1, actor: 'reaper', stage }));
     const next = await ok(acquireLease(b.own(), { taskId: 2, actor: 'reaper' }));
     expect(next.fencingToken).toBe(Number(fencingToken) + 1);
   },

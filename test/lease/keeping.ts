@@ -38,7 +38,7 @@ export const keeping: Proofs = {
 
   'a renewal moves nothing but the expiry': async (rig) => {
     const a = rig.start('a');
-    await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor', stage: 'deploy', runId: 7 }));
+    await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor', stage: 'deploy-staging', runId: 7 }));
     const before = rig.leases();
     await rig.time.advance(10_000);
     expect(rig.leases()).toEqual(before.map((row) => ({ ...row, expires_ms: Number(row['expires_ms']) + 10_000 })));
@@ -48,6 +48,7 @@ export const keeping: Proofs = {
     const a = rig.start('a');
     const own = a.own();
     expect(a.timers).toEqual([]);
+    rig.addTasks(5_000);
     const requests = Array.from({ length: 5_000 }, (_, at) => ({ taskId: at + 1, actor: 'reconciler' }));
     await ok(acquireLeases(own, requests));
     expect(a.timers).toHaveLength(1);
@@ -60,6 +61,7 @@ export const keeping: Proofs = {
   'leases that are taken all the time put off no renewal': async (rig) => {
     const a = rig.start('a');
     const own = a.own();
+    rig.addTasks(20);
     const { signal } = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
     for (let taskId = 2; taskId < 20; taskId += 1) {
       await rig.time.advance(5_000);
@@ -82,6 +84,7 @@ export const keeping: Proofs = {
 
   'a renewal that fails for some leases renews the others': async (rig) => {
     const a = rig.start('a');
+    rig.addTasks(600);
     const requests = Array.from({ length: 600 }, (_, at) => ({ taskId: at + 1, actor: 'reconciler' }));
     await ok(acquireLeases(a.own(), requests));
     a.wire.fault(RENEWAL, 'strange', 1);

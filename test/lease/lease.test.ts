@@ -8,6 +8,7 @@ import { operation } from './operation.js';
 import { provisional } from './provisional.js';
 import { registry } from './registry.js';
 import { release } from './release.js';
+import { spelling } from './spelling.js';
 
 prove('acquisition', acquisition);
 prove('many leases at once', many);
@@ -19,3 +20,4 @@ prove('closing', closing);
 prove('operation', operation);
 prove('the registry', registry);
 prove('hostile callers', hostile);
+prove('ids in several spellings', spelling);

@@ -4,7 +4,7 @@ import { err, ok, type Proofs } from '../rig/proofs.js';
 import { TRIES } from '../rig/wire.js';
 
 const INSERT = /^insert into "transition_lease"/;
-const READ = /^select .* from "transition_lease"/s;
+const READ = /^select .* join "transition_lease"/s;
 
 const asking = (taskIds: readonly number[], more: object = {}) =>
   taskIds.map((taskId) => ({ taskId, actor: 'reconciler', ...more }));
@@ -26,10 +26,33 @@ export const many: Proofs = {
     expect(b.claimed).toBe(2);
   },
 
+  'acquireLeases refuses what is not there or elsewhere, each on its own, and leaves nothing of it': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    await ok(acquireLease(b.own(), { taskId: 2, actor: 'monitor' }));
+    b.kill();
+    rig.addTasks(4);
+    rig.run("update tasks set stage = 'done' where id in (2, 4)");
+    const requests = asking([77, 1, 2, 4], { stage: 'deploy-staging' });
+    const { acquired, busy, refused } = await ok(acquireLeases(a.own(), [...requests, ...asking([3])]));
+    expect(acquired.map(({ taskId, stage }) => [taskId, stage])).toEqual([
+      [1, 'deploy-staging'],
+      [3, 'deploy-staging'],
+    ]);
+    expect(busy).toEqual([]);
+    expect(refused).toMatchObject([
+      { type: 'task-not-found', taskId: 77 },
+      { type: 'lost-race', taskId: 2, expected: 'deploy-staging', actual: 'done' },
+      { type: 'lost-race', taskId: 4, expected: 'deploy-staging', actual: 'done' },
+    ]);
+    expect(Object.isFrozen(refused)).toBe(true);
+    expect(rig.leases().map((row) => row['task_id'])).toEqual([2, 1, 3]);
+    expect([a.told('lease.reclaimed'), a.claimed]).toEqual([[], 2]);
+  },
+
   'acquireLeases writes the same rows as acquireLease': async (rig) => {
     const a = rig.start('a');
     const own = a.own();
-    const request = { actor: 'reconciler', stage: 'deploy', runId: 7 } as const;
+    const request = { actor: 'reconciler', stage: 'deploy-staging', runId: 7 } as const;
     for (const maxHoldMs of [10_000, 60_000]) {
       const one = await ok(acquireLease(own, { ...request, taskId: 1, maxHoldMs }));
       const { acquired } = await ok(acquireLeases(own, [{ ...request, taskId: 2, maxHoldMs }]));
@@ -44,18 +67,28 @@ export const many: Proofs = {
 
   'acquireLeases inserts in the order of the ids, so that two such calls never wait in a ring': async (rig) => {
     const a = rig.start('a');
+    rig.addTasks(200);
     await ok(acquireLeases(a.own(), asking([30, 4, 200, 1])));
     expect(rig.leases().map((row) => row['task_id'])).toEqual([1, 4, 30, 200]);
   },
 
+  'acquireLeases that asks in vain writes nothing: it uses up no token': async (rig) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    const held = await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
+    await ok(acquireLeases(b.own(), asking([1])));
+    const next = await ok(acquireLease(a.own(), { taskId: 2, actor: 'monitor' }));
+    expect(next.fencingToken).toBe(Number(held.fencingToken) + 1);
+  },
+
   'acquireLeases of nothing is nothing, and sends nothing': async (rig) => {
     const a = rig.start('a');
-    expect(await ok(acquireLeases(a.own(), []))).toEqual({ acquired: [], busy: [] });
+    expect(await ok(acquireLeases(a.own(), []))).toEqual({ acquired: [], busy: [], refused: [] });
     expect(a.wire.sent).toEqual([]);
   },
 
   'acquireLeases takes thousands in a few statements, and they live as any other': async (rig) => {
     const a = rig.start('a');
+    rig.addTasks(1_200);
     const ids = Array.from({ length: 1_200 }, (_, at) => at + 1);
     const { acquired, busy } = await ok(acquireLeases(a.own(), asking(ids)));
     expect([acquired.length, busy.length]).toEqual([1_200, 0]);
@@ -95,6 +128,7 @@ export const many: Proofs = {
 
   'acquireLeases that fails gives back what it had taken': async (rig) => {
     const a = rig.start('a');
+    rig.addTasks(700);
     const ids = Array.from({ length: 700 }, (_, at) => at + 1);
     a.wire.meanwhile(INSERT, (run) => run());
     a.wire.fault(INSERT, 'refused');

@@ -23,7 +23,7 @@ export const operation: Proofs = {
     const own = b.own();
     await ok(acquireLease(a.own(), { taskId: 2, actor: 'monitor' }));
     expect(await ok(inspectLease(own, 1))).toEqual({ state: 'free' });
-    const lease = await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor', stage: 'deploy', runId: 9 }));
+    const lease = await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor', stage: 'deploy-staging', runId: 9 }));
     const before = rig.leases();
     expect(await ok(inspectLease(own, 1))).toEqual({
       state: 'held',
@@ -36,7 +36,7 @@ export const operation: Proofs = {
         actor: 'monitor',
         ...a.identity,
         runId: 9,
-        stage: 'deploy',
+        stage: 'deploy-staging',
         acquiredAtMs: lease.acquiredAtMs,
         expiresAtMs: lease.expiresAtMs,
         ttlMs: 30_000,
@@ -412,7 +412,7 @@ export const operation: Proofs = {
   'snapshot tells who holds what, since when and on what evidence, as plain JSON': async (rig) => {
     const [a, b, c] = [rig.start('a'), rig.start('b'), rig.start('c', { host: 'elsewhere' })];
     const own = a.own();
-    const mine = await ok(acquireLease(own, { taskId: 1, actor: 'monitor', stage: 'deploy', runId: 9 }));
+    const mine = await ok(acquireLease(own, { taskId: 1, actor: 'monitor', stage: 'deploy-staging', runId: 9 }));
     await ok(acquireLease(b.own(), { taskId: 2, actor: 'reaper' }));
     await ok(acquireLease(c.own(), { taskId: 3, actor: 'webhook' }));
     b.kill();
@@ -426,7 +426,7 @@ export const operation: Proofs = {
           taskId: 1,
           fencingToken: mine.fencingToken,
           actor: 'monitor',
-          stage: 'deploy',
+          stage: 'deploy-staging',
           runId: 9,
           pid: a.identity.pid,
           host: 'host',

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Kysely } from 'kysely';
+import { Kysely, sql } from 'kysely';
 import * as library from 'transition-ownership';
 import { openSqlite } from 'transition-ownership/sqlite';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -23,6 +23,8 @@ describe('with nothing but its defaults, on a file that openSqlite opened', () =
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'ownership-'));
     db = new Kysely<Tables>({ dialect: openSqlite(join(folder, 'orchestrator.sqlite')) });
+    await sql`create table tasks (id integer primary key, stage text, updated_at text, note text)`.execute(db);
+    await sql`insert into tasks (id) values (1), (2), (3)`.execute(db);
     await ok(library.ensureSchema(library.createTransitionOwnership({ db, tasks })));
   });
 

@@ -29,6 +29,7 @@ export async function everything(yard: Yard, worker: Worker, onEvent: Listener):
 
   const lease = await ok(acquireLease(own, { taskId: 1, actor: 'finalizer', stage: 'deploy', runId: 7 }));
   await failure(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+  await failure(acquireLease(own, { taskId: 77, actor: 'webhook' }));
   await ok(shouldDefer(own, 1));
   await yard.advance(10_000);
   worker.wire.fault(/^update .transition_lease./, 'refused');

@@ -186,6 +186,7 @@ describe('the span of a hold', () => {
 
   test('of the oldest ends where more than 10,000 are open', async () => {
     await using at = await setUp();
+    at.rig.addTasks(10_001);
     const requests = Array.from({ length: 10_001 }, (_, id) => ({ taskId: id + 1, actor: 'reconciler' }));
     await ok(acquireLeases(at.own, requests));
     expect(at.sdk.ended.map(({ attributes }) => attributes)).toMatchObject([

@@ -53,6 +53,7 @@ describe('two processes that both saw the first shape, one of them late', () => 
     const path = newPath();
     const file = new Look(path);
     shapes[1]?.prepare(file);
+    file.run("create table tasks (id integer primary key, stage text); insert into tasks values (1, 'deploy')");
     const [first, late, owner] = [1, 2, 3].map((nth) =>
       start({ file: path, ...(nth < 3 && { parkBefore, ...setup }) }),
     );

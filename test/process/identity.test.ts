@@ -38,7 +38,7 @@ describe('a boot id that two processes took from their environment', () => {
 
 describe('two threads of one process', () => {
   async function threads(setup: Partial<Setup> = {}): Promise<{ file: Look; child: Child<ThreadCommands> }> {
-    const file = newFile();
+    const file = newFile(2);
     const child = new Child<ThreadCommands>('threads', { file: file.path, ttlMs: 1_200, renewEveryMs: 400, ...setup });
     await child.call('schema');
     return { file, child };

@@ -112,6 +112,8 @@ describe('a release that fails', () => {
       const script = 'mount -t tmpfs -o size=512k tmpfs "$0" && exec "$@"';
       const child = start({ file }, { under: ['unshare', '--mount', 'sh', '-c', script, dirname(file)] });
       await child.call('schema');
+      await child.call('query', { text: 'create table tasks (id integer primary key, stage text)' });
+      await child.call('query', { text: "insert into tasks values (1, 'deploy')" });
       const handled = child.call('hold', { taskId: 1, actor: 'finalizer' });
       await child.said('holding');
       expect(await child.call('fillDisk', { full: true })).toBe('ENOSPC');

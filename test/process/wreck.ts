@@ -10,7 +10,7 @@ export const each = 3;
  * and a transition that it was killed in between its effect and the note that the effect was applied.
  */
 export async function wreck(): Promise<Look> {
-  const file = newFile(each + 1);
+  const file = newFile(each + 2);
   file.queue(each);
   const dead = start({ file: file.path, journal: true });
   await dead.call('schema');

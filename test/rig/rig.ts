@@ -210,6 +210,13 @@ export class Rig implements AsyncDisposable {
     return this.#handle.prepare(text).all(...parameters) as Record<string, unknown>[];
   }
 
+  /** Adds tasks in their first stage, as many as make this number of them, or with these ids. */
+  addTasks(ids: number | readonly number[]): void {
+    const list = typeof ids === 'number' ? Array.from({ length: ids }, (_, at) => at + 1) : ids;
+    const added = `insert or ignore into tasks (id, stage) select value, 'deploy-staging' from json_each(?)`;
+    this.run(added, JSON.stringify(list));
+  }
+
   /** The rows of the lease table, oldest first. */
   leases(): Record<string, unknown>[] {
     return this.read('select * from transition_lease order by fencing_token');

@@ -38,6 +38,7 @@ test('createLeaseTable goes up and down by Kysely’s Migrator, among migrations
   ]);
   const own = createTransitionOwnership({ db: file.db, tasks });
   expect(await ok(ensureSchema(own))).toBe('unchanged');
+  await file.run("insert into tasks (id, stage) values (1, 'deploy')");
   const lease = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
   await ok(releaseLease(own, lease));
 

@@ -1,9 +1,12 @@
 import { type Kysely, sql } from 'kysely';
 import {
   acquireLease,
+  acquireLeases,
   createTransitionOwnership,
   type Dialect,
   ensureSchema,
+  inspectLease,
+  releaseLeases,
   updateStageCas,
 } from 'transition-ownership';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -24,6 +27,9 @@ const plainly: Record<string, Pick<Dialect, 'sameText' | 'sameId'>> = {
     sameId: (_type, a, b) => sql<boolean>`${a} = ${b}`,
   },
 };
+
+/** Two spellings of one id, and one of none. */
+const SPELLINGS = ['É', 'é', 'ß'].map((taskId) => ({ taskId, actor: 'reaper' }));
 
 function collations(
   server: TestServer,
@@ -53,18 +59,35 @@ function collations(
       await use().finally(() => sql`drop table odd`.execute(place.db));
     };
 
-    test.each(stageTypes)('a stage in a column %s compares byte by byte, and so does an id', async (stageType) => {
-      await withColumn(stageType, async () => {
-        const ownership = owning(place);
-        const wrongCase = await updateStageCas(ownership, { taskId: 'é', expected: 'DÉPL', next: 'done' });
-        expect(wrongCase._unsafeUnwrapErr()).toMatchObject({ type: 'lost-race', actual: 'dépl' });
-        const wrongId = await updateStageCas(ownership, { taskId: 'É', expected: 'dépl', next: 'done' });
-        expect(wrongId._unsafeUnwrapErr()).toMatchObject({ type: 'task-not-found' });
-        const lease = (await acquireLease(ownership, { taskId: 'é', actor: 'monitor' }))._unsafeUnwrap();
-        const request = { taskId: 'é', expected: 'dépl', next: 'done', lease, release: true };
-        expect((await updateStageCas(ownership, request))._unsafeUnwrap()).toMatchObject({ released: true });
-      });
-    });
+    test.each(stageTypes)(
+      'a stage in a column %s compares byte by byte, and an id as its column does',
+      async (stageType) => {
+        await withColumn(stageType, async () => {
+          const ownership = owning(place);
+          const wrongCase = await updateStageCas(ownership, { taskId: 'é', expected: 'DÉPL', next: 'done' });
+          expect(wrongCase._unsafeUnwrapErr()).toMatchObject({ type: 'lost-race', actual: 'dépl' });
+          const lease = (await acquireLease(ownership, { taskId: 'É', actor: 'monitor' }))._unsafeUnwrap();
+          expect(lease.taskId).toBe('é');
+          const [many] = [(await acquireLeases(ownership, SPELLINGS))._unsafeUnwrap()];
+          expect([many.acquired, many.busy.length, many.refused.length]).toEqual([[], 2, 1]);
+          const order = { expected: 'dépl', next: 'done' };
+          for (const taskId of ['é', 'É']) {
+            const holder = { claim: lease.claim };
+            expect(await updateStageCas(ownership, { ...order, taskId })).toMatchObject({
+              error: { type: 'lease-busy' },
+            });
+            expect((await inspectLease(ownership, taskId))._unsafeUnwrap()).toMatchObject({ holder });
+          }
+          const written = await updateStageCas(ownership, { ...order, taskId: 'É', lease, release: true });
+          expect(written._unsafeUnwrap()).toMatchObject({ released: true });
+          const again = (await acquireLeases(ownership, SPELLINGS))._unsafeUnwrap();
+          expect(again.acquired.map(({ taskId }) => taskId)).toEqual(['é']);
+          expect(again.busy).toMatchObject([{ holder: { taskId: 'é' } }]);
+          expect(again.refused).toMatchObject([{ type: 'task-not-found', taskId: 'ß' }]);
+          (await releaseLeases(ownership, again.acquired))._unsafeUnwrap();
+        });
+      },
+    );
 
     test('by an equals sign alone, another spelling would win', async () => {
       const [stageType = ''] = stageTypes;

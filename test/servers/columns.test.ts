@@ -125,6 +125,7 @@ describe.skipIf(postgres.missing !== undefined)('PostgreSQL: columns of the call
     const lease = { taskIdType: 'bigint', runIdType: 'bigint' } as const;
     const ownership = createTransitionOwnership({ db, tasks, jobs: { ...jobs, idType: 'bigint' }, lease });
     await ok(ensureSchema(ownership));
+    await sql`insert into tasks (id) values (${neighbour})`.execute(db);
     await ok(acquireLease(ownership, { taskId: id, actor: 'monitor', runId: id }));
     expect(await ok(inspectLease(ownership, id))).toMatchObject({ holder: { taskId: id, runId: id } });
     const requests = [id, neighbour].map((taskId) => ({ taskId, actor: 'finalizer' }));

@@ -11,6 +11,8 @@ interface Level {
   readonly locksReads: boolean;
   /** A row that somebody deleted meanwhile cannot be deleted: a release in the same statement undoes the late write. */
   readonly refusesDeleted: boolean;
+  /** Who takes over looks at the task, which the late write changes: the two cannot be put in an order. */
+  readonly ordersLooks: boolean;
 }
 
 const postgresLevels: readonly Level[] = ['read committed', 'repeatable read', 'serializable'].map((name) => ({
@@ -18,6 +20,7 @@ const postgresLevels: readonly Level[] = ['read committed', 'repeatable read', '
   begin: [`set default_transaction_isolation = '${name}'`],
   locksReads: false,
   refusesDeleted: name !== 'read committed',
+  ordersLooks: name === 'serializable',
 }));
 
 const mysqlLevels: readonly Level[] = ['read uncommitted', 'read committed', 'repeatable read', 'serializable'].flatMap(
@@ -27,6 +30,7 @@ const mysqlLevels: readonly Level[] = ['read uncommitted', 'read committed', 're
       begin: [`set session transaction isolation level ${name}`, `set session innodb_snapshot_isolation = ${snapshot}`],
       locksReads: !['read uncommitted', 'read committed'].includes(name),
       refusesDeleted: false,
+      ordersLooks: false,
     })),
 );
 
@@ -41,9 +45,15 @@ const writes: Readonly<Record<string, Write>> = {
     (await updateStageCas(ownership, { taskId: 1, expected: 'deploy', next: 'done', lease, release: true })).isOk(),
   ownedBy: async ({ ownership, db }, lease) => {
     const fenced = sql`update tasks set stage = 'done' where id = 1 and ${sql`${ownedBy(ownership, lease)}`}`;
-    const { numAffectedRows } = await fenced.execute(db);
-    return (numAffectedRows ?? 0n) > 0n;
+    const { numAffectedRows = 0n } = await fenced.execute(db).catch(refused);
+    return numAffectedRows > 0n;
   },
+};
+
+/** A transaction that cannot be put in an order with another writes nothing. */
+const refused = (error: unknown): { numAffectedRows?: bigint } => {
+  if ((error as { code?: unknown }).code === '40001') return {};
+  throw error;
 };
 
 /**
@@ -84,7 +94,7 @@ function fence(server: TestServer, levels: readonly Level[]): void {
     beforeEach(() => place.reset());
     afterAll(() => place.drop());
 
-    describe.each(levels)('at $name', ({ begin, locksReads, refusesDeleted }) => {
+    describe.each(levels)('at $name', ({ begin, locksReads, refusesDeleted, ordersLooks }) => {
       test.each(Object.entries(writes))(
         '%s: nobody takes over between the guard and the write',
         async (_name, write) => {
@@ -95,7 +105,7 @@ function fence(server: TestServer, levels: readonly Level[]): void {
 
       test.each(Object.entries(writes))('%s: without the share lock the level alone decides', async (name, write) => {
         const outcome = await race(place, { begin }, write, { ...server.dialect, shareLock: sql`` });
-        const wrote = !(refusesDeleted && name === 'updateStageCas with release');
+        const wrote = !ordersLooks && !(refusesDeleted && name === 'updateStageCas with release');
         expect(outcome).toEqual({ wrote, tookOverBefore: !locksReads });
       });
     });

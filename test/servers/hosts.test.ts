@@ -68,7 +68,10 @@ const testOnHosts = testIf(possible, 'network namespaces are not permitted here,
 let server: Server | undefined;
 
 beforeAll(async () => {
-  if (possible) server = await privatePostgres({ under: inNetwork(a), listen: addressOfA });
+  if (!possible) return;
+  server = await privatePostgres({ under: inNetwork(a), listen: addressOfA });
+  await query('create table tasks (id integer primary key, stage text)');
+  await query('insert into tasks select * from generate_series(1, 9)');
 }, 60_000);
 
 afterAll(async () => {
@@ -95,17 +98,19 @@ async function besides(host: Host, alleged?: string): Promise<Host> {
   return started(['nsenter', '--target', inner, '--pid', '--mount', '--net'], alleged);
 }
 
-async function expiry(taskId: number): Promise<void> {
+async function query(text: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> {
   if (server?.address.dialect !== 'postgres') throw new Error('there is no server');
   const client = new pg.Client({ host: server.address.folder, user: 'torture', database: 'postgres' });
   await client.connect();
-  const { rows } = await client.query<{ left: number }>(
-    `select (expires_ms - extract(epoch from clock_timestamp()) * 1000)::float8 as left
-      from transition_lease where task_id = $1`,
-    [taskId],
-  );
+  const { rows } = await client.query<Record<string, unknown>>(text, [...values]);
   await client.end();
-  await setTimeout(Math.max(0, rows[0]?.left ?? 0) + 5);
+  return rows;
+}
+
+async function expiry(taskId: number): Promise<void> {
+  const left = '(expires_ms - extract(epoch from clock_timestamp()) * 1000)::float8 as left';
+  const [row] = await query(`select ${left} from transition_lease where task_id = $1`, [taskId]);
+  await setTimeout(Math.max(0, Number(row?.['left'] ?? 0)) + 5);
 }
 
 describe('several hosts over one PostgreSQL', () => {

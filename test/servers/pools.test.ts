@@ -12,13 +12,7 @@ function pools(server: TestServer): void {
     beforeAll(async () => {
       place = await server.make('pools');
     });
-    beforeEach(async () => {
-      await place.reset();
-      await place.db
-        .insertInto('tasks')
-        .values({ id: 2, stage: 'deploy', note: null, moved_ms: null, updated_at: null })
-        .execute();
-    });
+    beforeEach(() => place.reset());
     afterAll(() => place.drop());
 
     describe.each([1, 2])('with a pool of %i', (max) => {
@@ -85,12 +79,6 @@ function pools(server: TestServer): void {
       test('runs handlers that take a transaction each, one after the other', async () => {
         const process = start();
         const runs = Array.from({ length: 6 }, (_, at) => 10 + at);
-        for (const id of runs) {
-          await place.db
-            .insertInto('tasks')
-            .values({ id, stage: 'deploy', note: null, moved_ms: null, updated_at: null })
-            .execute();
-        }
         const done = await Promise.all(
           runs.map(async (taskId) =>
             withTransitionLease(process.ownership, { taskId, actor: 'monitor', stage: 'deploy' }, async (held) => {

@@ -95,10 +95,9 @@ async function makePlace(store: ContractStore, means: Means): Promise<Place> {
     reset: async () => {
       await sql`delete from transition_lease`.execute(db);
       await sql`delete from tasks`.execute(db);
-      await db
-        .insertInto('tasks')
-        .values({ id: 1, stage: 'deploy', note: null, moved_ms: null, updated_at: null })
-        .execute();
+      const empty = { stage: 'deploy', note: null, moved_ms: null, updated_at: null };
+      const tasks = Array.from({ length: 60 }, (_, at) => ({ id: at + 1, ...empty }));
+      await db.insertInto('tasks').values(tasks).execute();
     },
     expire: async () => {
       await sql`update transition_lease set expires_ms = expires_ms - 10000000 where task_id = 1`.execute(db);

@@ -12,12 +12,14 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import { type Dialect, type IdType, mysqlDialect, postgresDialect, sqliteDialect } from 'transition-ownership';
+import { acquireStatements } from '../../src/sql/acquire-statements.js';
 import { assigned, matched } from '../../src/sql/callers-parts.js';
 import { CallersTable } from '../../src/sql/callers-table.js';
 import { columnsAsSaid, type StoredTimes } from '../../src/sql/columns-found.js';
 import { jobStatements } from '../../src/sql/job-statements.js';
 import { leaseStatements } from '../../src/sql/lease-statements.js';
 import { createTable, type OwnTable, readColumns, rebuildTable } from '../../src/sql/schema-statements.js';
+import { soughtStatements } from '../../src/sql/sought-statements.js';
 import type { Database } from '../../src/sql/statement.js';
 import { LEASE_ALWAYS, leaseBackfill, leaseTable, tableName } from '../../src/sql/tables.js';
 import { taskStatements } from '../../src/sql/task-statements.js';
@@ -85,6 +87,59 @@ export function leases(dialect: Dialect, database: Database, idType: IdType = 'i
 }
 
 const times = ({ timeFormat }: Dialect): StoredTimes => columnsAsSaid(timeFormat).times;
+
+/** Every statement that looks at tasks and at their leases together. */
+export function acquisitions(
+  dialect: Dialect,
+  database: Database,
+  idType: IdType = 'integer',
+  hostile = false,
+): Statements {
+  const names = {
+    lease: tableName(named.schema, named.table),
+    tasks: new CallersTable(database, hostile ? 'order "x" `y`' : 'tasks', []),
+    id: hostile ? 'i"d`' : 'id',
+    stage: hostile ? 'sta"ge`; --' : 'stage',
+    taskIdType: idType,
+    runIdType: idType,
+  };
+  const own = leaseStatements(database, dialect, names);
+  const { take, takeMany, find, findLatestHolder, findLatest, ...many } = acquireStatements(
+    database,
+    dialect,
+    names,
+    own,
+  );
+  const sought = soughtStatements(database, dialect, names, own);
+  const row = {
+    claim: 'claim',
+    taskId: 'taskId',
+    actor: 'actor',
+    runId: 'runId',
+    stage: 'stage',
+    ttlMs: 1,
+    maxHoldMs: 2,
+  };
+  const process = { pid: 1, bootId: 'bootId', host: 'host', start: 'start' };
+  const given = parameters as never;
+  return {
+    take: [take({ ...row, ...process, anyStage: false })],
+    'take in any stage': [take({ ...row, ...process, anyStage: true })],
+    takeMany: [takeMany([{ ...row, anyStage: true }], process)],
+    find: [find(given)],
+    'find latest holder': [findLatestHolder(given)],
+    'find latest': [findLatest(given)],
+    findMany: [many.findMany(['one', 'two', 'three'])],
+    'findMany latest holders': [many.findManyLatestHolders(['one', 'two', 'three'])],
+    'findMany latest': [many.findManyLatest(['one', 'two', 'three'])],
+    ...(idType === 'text' && {
+      'sought holder': [sought.holder(given)],
+      'sought latest holder': [sought.latestHolder(given)],
+      'sought holders': [sought.holders(['one', 'two', 'three'])],
+      'sought latest holders': [sought.latestHolders(['one', 'two', 'three'])],
+    }),
+  };
+}
 
 /** Every statement on the tasks of the caller. */
 export function stages(dialect: Dialect, database: Database, idType: IdType = 'integer', hostile = false): Statements {

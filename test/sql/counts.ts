@@ -34,17 +34,17 @@ export const counts: Proofs = {
   'one statement takes a free lease, and one gives it back': async (rig) => {
     const a = rig.start('a');
     const own = a.own();
-    expect(await kinds(a, () => ok(acquireLease(own, request).andThen((lease) => releaseLease(own, lease))))).toEqual([
-      'insert',
-      'delete',
-    ]);
+    for (const stage of ['deploy-staging', undefined] as const) {
+      const both = () => acquireLease(own, { ...request, stage }).andThen((lease) => releaseLease(own, lease));
+      expect(await kinds(a, () => ok(both()))).toEqual(['insert', 'delete']);
+    }
   },
 
   'one statement moves a stage, with a lease and without': async (rig) => {
     const a = rig.start('a');
     const own = a.own();
     expect(await kinds(a, () => ok(updateStageCas(own, move)))).toEqual(['update']);
-    const lease = await ok(acquireLease(own, request));
+    const lease = await ok(acquireLease(own, { ...request, stage: 'deploy' }));
     const back = { taskId: 1, expected: 'deploy', next: 'deploy-staging', lease } as const;
     expect(await kinds(a, () => ok(updateStageCas(own, back)))).toEqual(['update']);
   },
@@ -62,6 +62,7 @@ export const counts: Proofs = {
   'one statement takes two hundred leases, one renews them, and one gives them back': async (rig) => {
     const a = rig.start('a');
     const own = a.own();
+    rig.addTasks(200);
     const requests = Array.from({ length: 200 }, (_, at) => ({ taskId: at + 1, actor: 'reconciler' }));
     const { acquired } = await ok(acquireLeases(own, requests));
     expect(a.wire.sent).toHaveLength(1);

@@ -3,7 +3,7 @@ import type { Dialect } from 'transition-ownership';
 import { describe, expect, test } from 'vitest';
 import { leaseStatements } from '../../src/sql/lease-statements.js';
 import type { Database } from '../../src/sql/statement.js';
-import { databases, jobs, leases, type Statements, schema, stages } from './compiled.js';
+import { acquisitions, databases, jobs, leases, type Statements, schema, stages } from './compiled.js';
 
 /** The statements of all databases, side by side. */
 function sideBySide(of: (dialect: Dialect, database: Database) => Statements): string {
@@ -33,6 +33,16 @@ describe('the statements, three databases side by side', () => {
       return { readHolder: readHolder ?? [], readHolders: readHolders ?? [], insertMany: insertMany ?? [] };
     });
     await expect(text).toMatchFileSnapshot('golden/leases-of-text-ids.sql');
+  });
+
+  test('on tasks and their leases', async () => {
+    const text = sideBySide((dialect, database) => acquisitions(dialect, database));
+    await expect(text).toMatchFileSnapshot('golden/acquisitions.sql');
+  });
+
+  test('on tasks of text ids in hostile columns, and their leases', async () => {
+    const text = sideBySide((dialect, database) => acquisitions(dialect, database, 'text', true));
+    await expect(text).toMatchFileSnapshot('golden/acquisitions-of-text-ids.sql');
   });
 
   test('on stages', async () => {

@@ -205,7 +205,8 @@ describe('task ids', () => {
         [...ids, 'new '].map((taskId) => ({ taskId, actor: 'reconciler' })),
       ),
     );
-    expect([many.acquired.map(({ taskId }) => taskId), many.busy.map(({ taskId }) => taskId)]).toEqual([['new '], ids]);
+    expect([many.acquired.map(({ taskId }) => taskId), many.busy.map(({ taskId }) => taskId)]).toEqual([[], ids]);
+    expect(many.refused).toMatchObject([{ type: 'task-not-found', taskId: 'new ' }]);
   });
 
   test('beyond 2^53 are exact as bigint, through every verb', async () => {

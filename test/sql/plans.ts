@@ -35,7 +35,7 @@ export const plans: Proofs = {
     await ok(forceReleaseLease(other, order));
     await ok(releaseLease(own, lease));
     await ok(
-      withTransitionLease(own, { taskId: 4, actor: 'monitor' }, (held) =>
+      withTransitionLease(own, { taskId: 3, actor: 'monitor' }, (held) =>
         a.db.transaction().execute((trx) => ok(held.using(trx).ensure(0))),
       ),
     );

@@ -146,7 +146,9 @@ export const fenced: Proofs = {
   'updateStageCas of a task that is not there says so': async (rig) => {
     const a = rig.start('a');
     const own = a.own();
+    rig.addTasks([77]);
     const lease = await ok(acquireLease(own, { taskId: 77, actor: 'monitor' }));
+    rig.run('delete from tasks where id = 77');
     expect(await err(updateStageCas(own, { ...move, taskId: 77, lease }))).toMatchObject({
       type: 'task-not-found',
       taskId: 77,

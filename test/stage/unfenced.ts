@@ -228,18 +228,17 @@ export const unfenced: Proofs = {
     const own = a.own();
     rig.run('drop table tasks');
     rig.run('create table tasks (id integer primary key, stage text collate nocase, updated_at text, note text)');
-    rig.run("insert into tasks values (1, 'DEPLOY-STAGING', null, null)");
+    rig.run("insert into tasks values (1, 'DEPLOY-STAGING', null, null), (2, 'DEPLOY-STAGING', null, null)");
     const lease = await ok(acquireLease(own, { taskId: 2, actor: 'monitor' }));
-    rig.run("insert into tasks values (2, 'DEPLOY-STAGING', null, null)");
     for (const request of [move, { ...move, evenIfHeld: true }, { ...move, taskId: 2, lease }])
       expect(await err(updateStageCas(own, request))).toMatchObject({ type: 'lost-race', actual: 'DEPLOY-STAGING' });
   },
 
-  'text ids compare byte by byte, also in a column that folds case': async (rig) => {
+  'text ids meet the row that their column takes for theirs, and its lease': async (rig) => {
     const a = rig.start('a');
     rig.run('drop table tasks');
     rig.run('create table tasks (id text collate nocase, stage text, updated_at text, note text)');
-    rig.run("insert into tasks values ('a', 'draft', null, null)");
+    rig.run("insert into tasks values ('a', 'draft', null, null), ('b', 'draft', null, null)");
     rig.run('drop table transition_lease');
     const [own, off] = (['on', 'off'] as const).map((mode) =>
       createTransitionOwnership({
@@ -254,17 +253,18 @@ export const unfenced: Proofs = {
     if (own === undefined || off === undefined) throw new Error('there are two');
     await ok(ensureSchema(own));
     const lease = await ok(acquireLease(own, { taskId: 'A', actor: 'monitor' }));
+    expect(lease.taskId).toBe('a');
     const printing = { taskId: 'A', expected: 'draft', next: 'printed' };
-    for (const request of [
-      { ...printing, lease },
-      { ...printing, evenIfHeld: true },
-    ])
-      expect(await err(updateStageCas(own, request))).toMatchObject({ type: 'task-not-found' });
-    await ok(releaseLease(own, lease));
-    for (const ownership of [own, off])
-      expect(await err(updateStageCas(ownership, printing))).toMatchObject({ type: 'task-not-found' });
-    expect(rig.read('select stage from tasks')).toEqual([{ stage: 'draft' }]);
-    await ok(updateStageCas(own, { ...printing, taskId: 'a' }));
+    for (const taskId of ['A', 'a'])
+      expect(await err(updateStageCas(own, { ...printing, taskId }))).toMatchObject({ type: 'lease-busy' });
+    await ok(updateStageCas(own, { ...printing, lease }));
+    await ok(
+      updateStageCas(own, { ...printing, taskId: 'a', expected: 'printed', next: 'draft', lease, release: true }),
+    );
+    await ok(updateStageCas(own, printing));
+    expect(rig.read('select stage from tasks')).toEqual([{ stage: 'printed' }, { stage: 'draft' }]);
+    await ok(updateStageCas(off, { ...printing, expected: 'printed', next: 'filed' }));
+    expect(rig.read('select stage from tasks')).toEqual([{ stage: 'filed' }, { stage: 'draft' }]);
   },
 
   'an unknown column is a store-failure, and nothing is written': async (rig) => {

@@ -52,6 +52,7 @@ describe.skipIf(mysql.missing !== undefined)('on MySQL', () => {
   test('a session without autocommit keeps a lease to itself that was told as granted', async () => {
     await using place = await mysql.open();
     await makeTables(place);
+    await place.run(row);
     const db = place.connect({ begin: ['set autocommit = 0'], pool: { connectionLimit: 1 } });
     const dialect = { ...mysqlDialect, committing: undefined };
     const { ownership } = ownershipOver(db, { ...off, dialect });
@@ -62,6 +63,7 @@ describe.skipIf(mysql.missing !== undefined)('on MySQL', () => {
   test('safe updates refuse every renewal unless it is insisted on', async () => {
     await using place = await mysql.open();
     await makeTables(place);
+    await place.run(row);
     const db = place.connect({ begin: ['set sql_safe_updates = 1'] });
     const { ownership } = ownershipOver(db, { ...off, dialect: { ...mysqlDialect, insist: undefined } });
     const ensured = await withTransitionLease(ownership, ask, (held) => held.ensure(1_000));

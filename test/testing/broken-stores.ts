@@ -41,7 +41,7 @@ export function respelling(): TestStore {
   return rewritingStore(memoryStore(), (sql) => {
     if (!sql.startsWith('select')) inserted = sql.startsWith('insert into "transition_lease"');
     if (!inserted) return sql.replace('and "claim" = ? and expires_ms', 'and upper("claim") = upper(?) and expires_ms');
-    return sql.replace(/^select fencing_token, "claim",/, 'select fencing_token, upper("claim") as "claim",');
+    return sql.replace(/^(select .*?fencing_token, )"claim",/s, '$1upper("claim") as "claim",');
   });
 }
 

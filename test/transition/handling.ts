@@ -54,7 +54,7 @@ export const handling: Proofs = {
   'withTransitionLease does not call the handler when the outcome of its acquisition is unknown': async (rig) => {
     const a = rig.start('a');
     a.wire.fault(/^insert into "transition_lease"/, 'reply-lost');
-    a.wire.fault(/^select .* from "transition_lease"/s, 'refused');
+    a.wire.fault(/^select .* join "transition_lease"/s, 'refused');
     let called = 0;
     const asked = withTransitionLease(a.own(), request, () => {
       called += 1;
@@ -213,7 +213,9 @@ export const handling: Proofs = {
       withTransitionLease(own, request, (held) => held.updateStage('deploy', { release: true })),
     );
     expect(written).toMatchObject({ to: 'deploy', released: true });
-    expect(await ok(withTransitionLease(own, request, (held) => releaseLease(own, held)))).toBe('released');
+    expect(await ok(withTransitionLease(own, { ...request, stage: 'deploy' }, (held) => releaseLease(own, held)))).toBe(
+      'released',
+    );
     const committed = withTransitionLease(own, { taskId: 2, actor: 'finalizer' }, async (lease) => {
       await a.db.transaction().execute((trx) => {
         const move = { taskId: 2, expected: 'deploy-staging', next: 'done', lease, release: true } as const;
@@ -497,16 +499,24 @@ export const held: Proofs = {
     const moved = withTransitionLease(own, request, (lease) => lease.updateStage('deploy', { set: { note: 'x' } }));
     expect(await ok(moved)).toMatchObject({ from: 'deploy-staging', to: 'deploy' });
     expect(rig.task(1)).toMatchObject({ stage: 'deploy', note: 'x' });
-    const lost = withTransitionLease(own, request, (lease) => lease.updateStage('deploy'));
-    expect(await err(lost)).toMatchObject({ type: 'lost-race', actual: 'deploy' });
-    const told = withTransitionLease(own, request, (lease) => lease.updateStage('done', { expected: 'deploy' }));
-    expect(await ok(told)).toMatchObject({ from: 'deploy', to: 'done' });
+    const there = { ...request, stage: 'deploy' } as const;
+    const lost = withTransitionLease(own, there, (lease) => lease.updateStage('done', { expected: 'done' }));
+    expect(await err(lost)).toMatchObject({ type: 'lost-race', expected: 'done', actual: 'deploy' });
+    expect(await ok(withTransitionLease(own, there, (lease) => lease.updateStage('done')))).toMatchObject({
+      to: 'done',
+    });
   },
 
-  'updateStage without an expected stage throws, before any statement': async (rig) => {
+  'updateStage expects the stage that the task was in, where the request named none': async (rig) => {
+    const own = rig.start('a').own();
+    const moved = withTransitionLease(own, { taskId: 1, actor: 'finalizer' }, (lease) => lease.updateStage('deploy'));
+    expect(await ok(moved)).toMatchObject({ from: 'deploy-staging', to: 'deploy' });
+  },
+
+  'updateStage without an expected stage throws where nobody looked at the task, before any statement': async (rig) => {
     const a = rig.start('a');
     await ok(
-      withTransitionLease(a.own(), { taskId: 1, actor: 'finalizer' }, (lease) => {
+      withTransitionLease(a.own({ mode: 'off' }), { taskId: 1, actor: 'finalizer' }, (lease) => {
         const { length } = a.wire.sent;
         expect(() => lease.updateStage('deploy')).toThrow(
           new TypeError('expected is missing: the lease on task 1 named no stage'),

@@ -274,7 +274,7 @@ export const regime: Proofs = {
     const a = rig.start('a');
     const own = a.own();
     a.wire.fault(/^insert into "transition_lease"/, 'reply-lost');
-    a.wire.fault(/^select .* from "transition_lease"/s, 'refused');
+    a.wire.fault(/^select .* join "transition_lease"/s, 'refused');
     const lease = await ok(acquireLease(own, { ...request, ifStoreFails: 'proceed-unguarded' }));
     expect(lease.guarded).toBe(false);
     expect(rig.leases()).toHaveLength(1);

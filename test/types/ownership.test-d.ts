@@ -140,7 +140,9 @@ describe('acquireLease', () => {
 
   test('names every failure, and no other', () => {
     void acquireLease(own, { taskId, actor: 'monitor' }).mapErr(({ type }) => {
-      expectTypeOf(type).toEqualTypeOf<'lease-busy' | 'not-granting' | 'store-failure'>();
+      expectTypeOf(type).toEqualTypeOf<
+        'lease-busy' | 'lost-race' | 'task-not-found' | 'not-granting' | 'store-failure'
+      >();
     });
   });
 
@@ -304,7 +306,13 @@ describe('withTransitionLease', () => {
     });
     void withTransitionLease(own, request, () => 'plain').mapErr(({ type }) => {
       expectTypeOf(type).toEqualTypeOf<
-        'lease-busy' | 'not-granting' | 'lease-lost' | 'handler-failed' | 'store-failure'
+        | 'lease-busy'
+        | 'lost-race'
+        | 'task-not-found'
+        | 'not-granting'
+        | 'lease-lost'
+        | 'handler-failed'
+        | 'store-failure'
       >();
     });
   });

@@ -42,7 +42,7 @@ export async function contend(process: Process<SuiteTables>, wanted: Wanted): Pr
   const ownership = contendersOwnership(process, wanted);
   await process.work();
   const acquired = await process.op({ verb: 'acquire', taskId, owner: process.name }, async () => {
-    const lease = await acquireLease(ownership, { taskId, actor: 'contender', stage: 'a' });
+    const lease = await acquireLease(ownership, { taskId, actor: 'contender' });
     if (lease.isErr() && lease.error.type === 'store-failure') throw new UnknownOutcome(lease.error);
     return lease.isOk() ? { fencingToken: lease.value.fencingToken ?? 0, lease: lease.value } : null;
   });

@@ -23,12 +23,14 @@ export async function drive<S extends string, Outside extends Record<string, obj
     const stage = await stageNow(process);
     const handler = machine.handlers[stage as S];
     if (handler === undefined) return stage as S;
+    let isCalled = false;
     const moved = await withTransitionLease(ownership, { taskId: theTask, actor: 'worker', stage }, async (held) => {
-      // What was read before the lease was had may be over by now; what is read under it is not.
-      if ((await stageNow(process)) !== stage) return undefined;
+      isCalled = true;
       return held.updateStage(await handler(process, theTask, wrapped));
     });
-    if (moved.isErr()) return { stoppedBy: wordsOf(moved.error) };
+    // What was read before the lease was had may be over by then.
+    const isOver = moved.isErr() && moved.error.type === 'lost-race' && !isCalled;
+    if (moved.isErr() && !isOver) return { stoppedBy: wordsOf(moved.error) };
   }
 }
 

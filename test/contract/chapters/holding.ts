@@ -196,6 +196,7 @@ export function holding(site: Site): void {
 
     test('takes one statement for five hundred leases', async () => {
       const process = site.process({ lease: TIMES });
+      await site.addTasks(1_200);
       const many = Array.from({ length: 1_200 }, (_, at) => ({ taskId: at + 1, actor: 'monitor' }));
       expect((await acquireLeases(process.ownership, many))._unsafeUnwrap().acquired).toHaveLength(1_200);
       process.statements.length = 0;

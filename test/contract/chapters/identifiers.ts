@@ -50,6 +50,7 @@ export function identifiers(site: Site): void {
 
     test('that no number can hold stay apart, many at once', async () => {
       const { bigOwnership: ownership } = site.process();
+      for (const id of BIG) await sql`insert into big_tasks (id) values (${sql.raw(String(id))})`.execute(site.db);
       const requests = BIG.map((taskId) => ({ taskId, actor: 'monitor' }));
       const { acquired } = (await acquireLeases(ownership, requests))._unsafeUnwrap();
       expect(acquired.map(({ taskId }) => taskId)).toEqual(BIG);
@@ -59,9 +60,10 @@ export function identifiers(site: Site): void {
       expect(seen.kept.map(({ taskId }) => taskId).sort()).toEqual([BIG[2], BIG[1]]);
     });
 
-    test('of text compare byte by byte: case, accents, spaces and all', async () => {
+    test('of text compare byte by byte where their column does: case, accents, spaces and all', async () => {
       const { textOwnership: ownership } = site.process();
       const leases = [];
+      for (const id of TEXTS) await sql`insert into text_tasks (id) values (${id})`.execute(site.db);
       for (const [at, taskId] of TEXTS.entries()) {
         leases.push((await acquireLease(ownership, { taskId, actor: 'monitor', runId: BigInt(at) }))._unsafeUnwrap());
       }
@@ -78,7 +80,7 @@ export function identifiers(site: Site): void {
       expect(acquired.map(({ taskId }) => taskId)).toEqual(TEXTS);
     });
 
-    test('of text find a task by its exact spelling, whatever the collation of its column', async () => {
+    test('of text find a task by its exact spelling where their column compares so', async () => {
       const { textOwnership: ownership } = site.process();
       for (const id of ['a', 'ü']) {
         await site.db

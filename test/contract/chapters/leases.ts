@@ -150,11 +150,13 @@ export function leases(site: Site): void {
 
     test('remembers a stage that was not named, one that is NULL and one that is empty', async () => {
       const { ownership } = site.process();
+      await site.addTask(2, null);
+      await site.addTask(3, '');
       const unnamed = (await acquireLease(ownership, { taskId: 1, actor: 'monitor' }))._unsafeUnwrap();
       const none = (await acquireLease(ownership, { taskId: 2, actor: 'monitor', stage: null }))._unsafeUnwrap();
       const empty = (await acquireLease(ownership, { taskId: 3, actor: 'monitor', stage: '' }))._unsafeUnwrap();
-      expect([unnamed.stage, none.stage, empty.stage]).toEqual([undefined, null, '']);
-      expect((await site.leases()).map(({ stage }) => stage)).toEqual([null, null, '']);
+      expect([unnamed.stage, none.stage, empty.stage]).toEqual(['deploy', null, '']);
+      expect((await site.leases()).slice(1).map(({ stage }) => stage)).toEqual([null, '']);
     });
   });
 

@@ -14,6 +14,7 @@ export function manyLeases(site: Site): void {
   describe('acquireLeases and releaseLeases', () => {
     test('take all that are free, tell who holds the others, and give all back', async () => {
       const holder = site.process();
+      for (let at = 0; at < 40; at += 1) await site.addTask(40 - at, `s${at}`);
       const old = (await acquireLease(holder.ownership, { taskId: 20, actor: 'monitor' }))._unsafeUnwrap();
       const { ownership, told } = site.process();
       const requests = Array.from({ length: 40 }, (_, at) => ({

@@ -26,9 +26,9 @@ export function stages(site: Site): void {
       expect(await site.stageOf(1)).toBe('deploy');
       expect(told('stage.race-lost')).toHaveLength(1);
       const nobody = (
-        await updateStageCas(ownership, { taskId: 2, expected: 'queued', next: 'done' })
+        await updateStageCas(ownership, { taskId: 99, expected: 'queued', next: 'done' })
       )._unsafeUnwrapErr();
-      expect(nobody).toMatchObject({ type: 'task-not-found', taskId: 2 });
+      expect(nobody).toMatchObject({ type: 'task-not-found', taskId: 99 });
     });
 
     test.each([
@@ -243,6 +243,7 @@ export function stages(site: Site): void {
     test('tells that the task is not there, and keeps the lease', async () => {
       const { ownership } = site.process();
       const lease = (await acquireLease(ownership, { taskId: 1, actor: 'monitor' }))._unsafeUnwrap();
+      await site.db.deleteFrom('tasks').where('id', '=', 1).execute();
       const request = { taskId: 1, expected: 'deploy', next: 'done', lease, release: true };
       expect((await updateStageCas(ownership, request))._unsafeUnwrapErr()).toMatchObject({ type: 'task-not-found' });
       expect(await site.leases()).toHaveLength(1);

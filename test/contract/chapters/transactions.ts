@@ -92,7 +92,7 @@ export function transactions(site: Site): void {
         expect(refused._unsafeUnwrapErr()).toMatchObject({ type: 'lease-busy' });
         const raced = await updateStageCas(inside, { taskId: 2, expected: 'queued', next: 'done' });
         expect(raced._unsafeUnwrapErr()).toMatchObject({ type: 'lost-race', actual: 'deploy' });
-        const nobody = await updateStageCas(inside, { taskId: 9, expected: 'queued', next: 'done' });
+        const nobody = await updateStageCas(inside, { taskId: 99, expected: 'queued', next: 'done' });
         expect(nobody._unsafeUnwrapErr()).toMatchObject({ type: 'task-not-found' });
         const lost = await updateStageCas(inside, { taskId: 2, expected: 'deploy', next: 'done', lease: old });
         expect(lost._unsafeUnwrapErr()).toMatchObject({ type: 'lease-lost', reason: 'gone' });

@@ -6,7 +6,13 @@ import { type ContractStore, type ContractTables, ownName, serverUrl } from '../
 const { url, missing } = serverUrl('TEST_MYSQL_URL');
 
 /** The types of the caller's columns on MySQL and MariaDB: text in the usual collation, which sees no case. */
-export const mysqlColumns = { integer: 'bigint', text: 'varchar(255)', instant: 'datetime(3)' } as const;
+export const mysqlColumns = {
+  integer: 'bigint',
+  text: 'varchar(255)',
+  exact:
+    'varchar(255) character set utf8mb4 /*!80017 collate utf8mb4_0900_bin */ /*M!100201 collate utf8mb4_nopad_bin */',
+  instant: 'datetime(3)',
+} as const;
 
 /** How a database of the server is reached. */
 export function mysqlAddress(database?: string): ConnectionOptions {

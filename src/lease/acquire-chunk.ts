@@ -1,0 +1,105 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { Context } from '../context.js';
+import { ofUnknownOutcome } from '../core/fail.js';
+import type { LeaseBusy, StoreFailure } from '../core/failure.js';
+import type { IdValue } from '../core/id.js';
+import type { Lease } from '../core/lease.js';
+import { findTasks } from '../evidence/find-task.js';
+import { anchorNow } from '../runtime/holding.js';
+import { answered } from '../sql/answered.js';
+import { execute } from '../sql/execute.js';
+import { readTaken } from '../sql/granted-rows.js';
+import { suited } from '../survey/suited.js';
+import { type Keyed, mayHaveInserted, mostTries, type Refused, refuse, settle, undo, unfit } from './acquisition.js';
+import { enterClaim, grant, insertParameters, leaveClaim } from './grant.js';
+import type { CheckedRequest } from './lease-request.js';
+
+/** What became of one request of many. */
+export type Outcome = Result<Lease, LeaseBusy | Refused>;
+
+type Outcomes = Map<IdValue, Outcome>;
+
+/** Takes the leases of a few requests by one INSERT, and settles those that it did not take, as `acquireLease` does. */
+export async function acquireChunk(
+  context: Context,
+  requests: readonly CheckedRequest[],
+  outcomes: Outcomes,
+): Promise<StoreFailure | undefined> {
+  const all = requests.map((request): Keyed => ({ pending: enterClaim(context, request), key: request.taskId }));
+  const insertAll = () => insertAndSettle(context, all, outcomes);
+  const settled = await answered(context.session, suited(context, ['lease'], insertAll));
+  for (const { pending } of all) {
+    if (!outcomes.get(pending.request.taskId)?.isOk()) leaveClaim(context, pending.claim);
+  }
+  return settled.isErr() ? settled.error : undefined;
+}
+
+async function insertAndSettle(
+  context: Context,
+  all: readonly Keyed[],
+  outcomes: Outcomes,
+): Promise<Result<void, StoreFailure>> {
+  const isOpen = ({ pending }: Keyed): boolean => !outcomes.has(pending.request.taskId);
+  for (let tries = 1; tries <= mostTries(context) && all.some(isOpen); tries += 1) {
+    const { broken, mayHaveLeft } = await insert(context, all.filter(isOpen), outcomes);
+    // A broken insert may have left its rows all the same: the claims tell.
+    const mayLook = broken === undefined || (mayHaveLeft && !context.session.inTransaction);
+    const unread = mayLook ? await settleOthers(context, all.filter(isOpen), outcomes, mayHaveLeft) : undefined;
+    const trouble = broken ?? unread;
+    if (trouble !== undefined && all.some(isOpen)) return err(mayHaveLeft ? ofUnknownOutcome(trouble) : trouble);
+  }
+  return ok(undefined);
+}
+
+async function insert(
+  context: Context,
+  open: readonly Keyed[],
+  outcomes: Outcomes,
+): Promise<{ readonly broken?: StoreFailure; readonly mayHaveLeft: boolean }> {
+  const { session, ports, settings, acquisitions } = context;
+  const anchor = anchorNow(ports.clock);
+  const rows = open.map(({ pending, key }) => ({ ...insertParameters(context, pending), taskId: key }));
+  const inserted = await execute(session, acquisitions.takeMany(rows, ports.identity));
+  if (inserted.isErr()) return { broken: inserted.error, mayHaveLeft: inserted.error.outcome === 'unknown' };
+  const taken = readTaken(session, settings.taskIdType, inserted.value);
+  if (taken.isErr()) return { broken: taken.error, mayHaveLeft: true };
+  const byClaim = new Map(open.map((keyed) => [keyed.pending.claim, keyed]));
+  let mayHaveLeft = mayHaveInserted(inserted.value);
+  for (const row of taken.value) {
+    const keyed = byClaim.get(row.claim);
+    if (keyed === undefined) continue;
+    keyed.key = row.taskId;
+    const { request } = keyed.pending;
+    const refused = row.seen === null ? undefined : unfit(request, row.seen);
+    if (row.seen === null || (refused === undefined && row.seen.taskId !== row.taskId)) mayHaveLeft = true;
+    else if (refused === undefined) {
+      outcomes.set(request.taskId, ok(grant(context, keyed.pending, { ...row, ...row.seen }, anchor)));
+    } else {
+      const undone = await undo(context, keyed);
+      if (undone.isErr()) return { broken: undone.error, mayHaveLeft: true };
+      outcomes.set(request.taskId, err(refuse(context, request, refused)));
+    }
+  }
+  return { mayHaveLeft };
+}
+
+/** Looks at the tasks of those that were not granted, and at their holders. */
+async function settleOthers(
+  context: Context,
+  open: readonly Keyed[],
+  outcomes: Outcomes,
+  mayHaveWritten: boolean,
+): Promise<StoreFailure | undefined> {
+  if (open.length === 0) return undefined;
+  const askedAt = anchorNow(context.ports.clock);
+  const ids = open.map(({ pending }) => pending.request.taskId);
+  const found = await findTasks(context, ids, mayHaveWritten ? 'write' : 'look');
+  if (found.isErr()) return found.error;
+  for (const keyed of open) {
+    const { taskId } = keyed.pending.request;
+    const settled = await settle(context, keyed, found.value.get(taskId) ?? null, { askedAt, mayHaveWritten });
+    if (settled.isErr()) return settled.error;
+    if (settled.value !== undefined) outcomes.set(taskId, settled.value);
+  }
+  return undefined;
+}
