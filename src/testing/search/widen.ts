@@ -4,11 +4,29 @@ import { coverage } from './coverage.js';
 import type { Bounds, Report } from './report.js';
 import { carry, search } from './search.js';
 
-/** The most schedules of a round with so few preemptions. Most mistakes need one switch at the right place, or two. */
-const rounds = [100, 500, 1_000] as const;
+/** A round before the whole: few preemptions, and not many schedules. */
+interface Round {
+  readonly preemptions: number;
+  readonly reduce: NonNullable<Bounds['reduce']>;
+  readonly maxSchedules: number;
+}
+
+/** Most mistakes need one switch at the right place, or two: these find them soon, and prove nothing. */
+const finding: readonly Round[] = [
+  { preemptions: 0, reduce: 'both', maxSchedules: 100 },
+  { preemptions: 1, reduce: 'both', maxSchedules: 500 },
+  { preemptions: 2, reduce: 'both', maxSchedules: 1_000 },
+];
+
+/** And these prove what can be said of a search that is stopped before it is through. */
+const proving: readonly Round[] = [0, 1, 2].map((preemptions) => ({
+  preemptions,
+  reduce: 'cache',
+  maxSchedules: 1_000,
+}));
 
 /** The part of all bounds that one such round may use up. */
-const share = 1 / 4;
+const share = 1 / 6;
 
 /**
  * Searches with no preemption, with one and with two, each for a while, and then without such a bound: a simple mistake
@@ -33,16 +51,18 @@ export async function widen<DB>(store: TestStore<DB>, scenario: Scenario<DB>, bo
       covered: coverage({ complete, ...spent, switches: complete ? undefined : switches }),
     };
   };
-  for (const [preemptions, most] of rounds.entries()) {
+  const bounded = Number.isFinite(maxMs) || Number.isFinite(maxSchedules);
+  for (const round of bounded ? [...finding, ...proving] : finding) {
+    const proves = round.reduce === 'cache';
     const { report, leftOut, exhausted } = await run({
-      preemptions,
-      maxSchedules: Math.min(most, Math.ceil(maxSchedules * share)),
+      ...round,
+      maxSchedules: Math.min(round.maxSchedules, Math.ceil(maxSchedules * share)),
       maxMs: maxMs * share,
     });
     const failed = report.failure !== undefined && report.failure.token !== '';
     if (failed || (exhausted && !leftOut)) return summed(report);
-    if (!exhausted) break;
-    switches = preemptions;
+    if (proves && !exhausted) break;
+    if (proves) switches = round.preemptions;
   }
   const left = { maxMs: Math.max(0, maxMs - spent.ms), maxSchedules: Math.max(1, maxSchedules - spent.schedules) };
   return summed((await run(left)).report);
