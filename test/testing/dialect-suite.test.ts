@@ -140,7 +140,7 @@ describe('dialectSuite', { timeout: 120_000 }, () => {
   test.each(faulty)('notices a database that %s by the rules for that alone', async (_title, store, reasons) => {
     const holding = Object.fromEntries(all.map((each) => [each, 'holds']));
     const broken = Object.entries(reasons).map(([rule, reason]) => [rule, expect.stringContaining(reason) as unknown]);
-    expect(await verdicts(all, store, { maxSchedules: 200 })).toEqual({ ...holding, ...Object.fromEntries(broken) });
+    expect(await verdicts(all, store, { maxSchedules: 400 })).toEqual({ ...holding, ...Object.fromEntries(broken) });
   });
 
   test('lets a known weakness be named, and complains once it is gone', async () => {
