@@ -74,8 +74,10 @@ export type {
   Fragment,
   FreeInsert,
   KeyPart,
+  ListedRows,
   NamedTable,
   SchemaLock,
+  SecondLook,
   StoredTime,
   SwappedTables,
   TimeFormat,
@@ -127,7 +129,7 @@ export {
 } from './job/sanitize-impossible-queued.js';
 export { type StampOutcome, type StampRequest, stampRunOwnership } from './job/stamp-run-ownership.js';
 export type { JobOutcome, TickReport } from './job/tick-report.js';
-export { acquireLease } from './lease/acquire-lease.js';
+export { type AcquireFailure, acquireLease } from './lease/acquire-lease.js';
 export { type AcquiredLeases, acquireLeases } from './lease/acquire-leases.js';
 export { type AdvanceRequest, advanceFencingToken } from './lease/advance-fencing-token.js';
 export { type ForceReleaseRequest, forceReleaseLease } from './lease/force-release-lease.js';
@@ -155,7 +157,7 @@ export type {
 } from './options.js';
 export { createTransitionOwnership } from './ownership.js';
 export type { ClaimEntry, ClaimRegistry } from './port/claim-registry.js';
-export type { Clock, ScheduledCall } from './port/clock.js';
+export type { Clock, ScheduledCall, ScheduleOptions } from './port/clock.js';
 export type { Files } from './port/files.js';
 export type { Ports } from './port/ports.js';
 export type { ProcessTable } from './port/process-table.js';

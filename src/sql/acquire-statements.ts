@@ -16,7 +16,7 @@ export interface AcquireStatements {
   /** Takes a free task that is there, in the stage of the request if that names one. */
   readonly take: Statement<InsertLease>;
   /** The same for many tasks and one process, in the order of the list. */
-  takeMany(rows: readonly InsertRecord[], process: ProcessIdentity): ReturnType<Statement<object>>;
+  readonly takeMany: (rows: readonly InsertRecord[], process: ProcessIdentity) => ReturnType<Statement<object>>;
   /** Reads a task and its holder. */
   readonly find: Statement<{ taskId: IdValue }>;
   /** The same in a caller's transaction, as of the latest commit of the lease table alone. */

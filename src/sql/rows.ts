@@ -81,18 +81,13 @@ export function readRows<T>(
   }
 }
 
-/** Reads those rows of an answer that can be read: one that cannot is told, and stops no other. */
-export function readEach<T>(session: Session, rows: readonly Row[], read: (row: Row) => T): readonly T[] {
-  return partRows(session, rows, read).read;
-}
-
 /** The rows of an answer that can be read, and those that cannot, which are told. */
 export interface PartedRows<T> {
   readonly read: readonly T[];
   readonly unreadable: readonly Row[];
 }
 
-/** The same, with the rows that cannot be read. */
+/** Reads those rows of an answer that can be read: one that cannot is reported, and stops no other. */
 export function partRows<T>(session: Session, rows: readonly Row[], read: (row: Row) => T): PartedRows<T> {
   const unreadable: Row[] = [];
   const readable = rows.flatMap((row) => {

@@ -220,7 +220,9 @@ export const sanitizing: Proofs = {
     for (const mode of ['off', 'draining', 'on'] as const) {
       const worker = yard.start(mode);
       await yard.put({ pid: 5 });
-      expect(await ok(sanitizeImpossibleQueued(worker.own({ mode, scope: () => false, survey: 'off' })))).toMatchObject({ found: 1 });
+      expect(await ok(sanitizeImpossibleQueued(worker.own({ mode, scope: () => false, survey: 'off' })))).toMatchObject(
+        { found: 1 },
+      );
       expect(worker.wire.matching(/transition_lease/)).toEqual([]);
     }
   },
