@@ -1,5 +1,6 @@
 import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Dialect } from '../dialect/dialect.js';
+import { asOwn } from './own-statement.js';
 
 /** A handle to the caller's database, without plugins and without its types. */
 export type Database = Kysely<object>;
@@ -38,7 +39,7 @@ export function statement<P extends object>(
 ): Statement<P> {
   let compiled: CompiledQuery | undefined;
   return (parameters) => {
-    compiled ??= build(slots as Slots<P>).compile(database);
+    compiled ??= asOwn(build(slots as Slots<P>).compile(database));
     const values = parameters as Readonly<Record<string, unknown>>;
     return {
       ...compiled,

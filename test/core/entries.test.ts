@@ -1,6 +1,7 @@
 import * as library from 'transition-ownership';
 import * as migrations from 'transition-ownership/migrations';
 import * as opentelemetry from 'transition-ownership/opentelemetry';
+import * as postgres from 'transition-ownership/postgres';
 import * as sqlite from 'transition-ownership/sqlite';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type Argument, entries, nothing, ownership, values } from './entries.js';
@@ -30,7 +31,7 @@ const others = [
 ];
 
 test('every function of every entry point is listed: add a new one to entries.ts, or here', () => {
-  const all = Object.entries({ ...library, ...migrations, ...opentelemetry, ...sqlite });
+  const all = Object.entries({ ...library, ...migrations, ...opentelemetry, ...postgres, ...sqlite });
   const functions = all.flatMap(([name, value]) => (typeof value === 'function' ? [name] : []));
   const listed = Object.keys(entries).filter((name) => !name.includes('.'));
   expect([...listed, ...others].sort()).toEqual(functions.sort());

@@ -26,6 +26,7 @@ import {
 } from 'transition-ownership';
 import { createEffectTable, createLeaseTable } from 'transition-ownership/migrations';
 import { openTelemetry } from 'transition-ownership/opentelemetry';
+import { openPostgres } from 'transition-ownership/postgres';
 import { openSqlite } from 'transition-ownership/sqlite';
 import { silent } from '../rig/silent.js';
 
@@ -412,6 +413,14 @@ export const entries: Readonly<Record<string, readonly Argument[]>> = {
       { settingsOnly: FLAG },
       (given) => checkDialect(ownership, given),
       true,
+    ),
+  ],
+  openPostgres: [
+    argument<Parameters<typeof openPostgres>[0]>(
+      'options',
+      { pool: { connect: () => Promise.reject(new Error('never')), end: async () => {} } },
+      { pool: ['object', 'function', 'map', 'date', 'list'], prepare: FLAG, cursor: CALL },
+      openPostgres,
     ),
   ],
   openSqlite: [

@@ -11,7 +11,7 @@ const layers = [
   ['port'],
   ['dialect', 'runtime'],
   ['sql'],
-  ['context.ts', 'sqlite'],
+  ['context.ts', 'sqlite', 'postgres'],
   ['transition-ownership.ts'],
   ['migrations'],
   ['survey'],
@@ -63,13 +63,23 @@ export const kyselyStaysInItsPlace: Rule = ({ unit, imports }) =>
     .filter(({ from }) => isPackage(from, 'kysely'))
     .filter(
       ({ typeOnly }) =>
-        !isIn(unit, 'sql', 'dialect', 'context.ts', 'ownership.ts', 'migrations', 'sqlite', 'testing', 'cli') &&
-        !(typeOnly && isIn(unit, ...typedByKysely)),
+        !isIn(
+          unit,
+          'sql',
+          'dialect',
+          'context.ts',
+          'ownership.ts',
+          'migrations',
+          'sqlite',
+          'postgres',
+          'testing',
+          'cli',
+        ) && !(typeOnly && isIn(unit, ...typedByKysely)),
     )
     .map(({ from }) => `${String(unit)} must not import ${from}`);
 
 export const nodeStaysAtTheEdges: Rule = ({ unit, imports }) =>
-  isIn(unit, 'runtime', 'sqlite', 'testing', 'cli')
+  isIn(unit, 'runtime', 'sqlite', 'postgres', 'testing', 'cli')
     ? []
     : imports
         .filter(({ from }) => from.startsWith('node:'))

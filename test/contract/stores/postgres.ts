@@ -2,6 +2,7 @@ import { type Dialect, Kysely, PostgresDialect, type RawBuilder, sql } from 'kys
 import { PostgresJSDialect } from 'kysely-postgres-js';
 import pg from 'pg';
 import postgresJs from 'postgres';
+import { openPostgres } from 'transition-ownership/postgres';
 import { type ContractStore, type ContractTables, ownName, serverUrl } from '../store.js';
 
 const { url, missing } = serverUrl('TEST_POSTGRES_URL');
@@ -50,6 +51,9 @@ const byPg =
       pool: postgresPool(schema, { max: 4, options: `-c search_path=${schema} ${settings}` }),
     });
 
+/** By pg, with the library's statements prepared by name. */
+const byName: Connected = (schema) => openPostgres({ pool: postgresPool(schema, { max: 4 }) });
+
 /** By postgres.js. */
 export const byPostgresJs: Connected = (schema) => {
   const client = postgresJs(url, { max: 4, connection: { search_path: schema }, onnotice: () => {} });
@@ -79,6 +83,9 @@ function postgresBy(name: string, place: string, connected: Connected): Contract
 
 /** PostgreSQL by pg, each process with a pool of its own. */
 export const postgres = postgresBy('PostgreSQL by pg', 'contract', byPg(''));
+
+/** The same with the library's statements prepared by name. */
+export const postgresByName = postgresBy('PostgreSQL by openPostgres', 'contract_by_name', byName);
 
 /** The same by postgres.js, which serializes a parameter by the type that the server gives it. */
 export const postgresByPostgresJs = postgresBy('PostgreSQL by postgres.js', 'contract_postgres_js', byPostgresJs);

@@ -1,0 +1,4 @@
+import { contract } from './contract.js';
+import { postgresByName } from './stores/postgres.js';
+
+contract(postgresByName);
