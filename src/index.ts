@@ -153,6 +153,7 @@ export type {
   OwnershipOptions,
   ScopeOption,
   ScopeQuestion,
+  ShapeGiven,
   ShapeOf,
 } from './options.js';
 export { createTransitionOwnership } from './ownership.js';
@@ -172,7 +173,7 @@ export type { Condition } from './sql/owned-by.js';
 export type { StageChange, StageFailure } from './stage/stage-change.js';
 export type { StageMove, StageRequest } from './stage/stage-request.js';
 export { updateStageCas } from './stage/update-stage-cas.js';
-export type { IdColumn, MovesOf, StageColumn, StampOption, TasksOption } from './tasks-option.js';
+export type * from './tasks-option.js';
 export { type Held, type HeldStageWrite } from './transition/held.js';
 export {
   type HandledError,

@@ -13,7 +13,7 @@ import type { ProcessTable } from './port/process-table.js';
 import type { Randomness } from './port/randomness.js';
 import type { Listener } from './runtime/observer.js';
 import type { Fitting, IdOf, SetOf, Shape, StoredId, TableOf, ValueOf } from './shape.js';
-import type { TasksOption } from './tasks-option.js';
+import type { AnyTasks, CheckedTasks, MovesSaid, TaskIdTypeOf } from './tasks-option.js';
 
 /** The lease table and its times. */
 export interface LeaseOption<TaskIdType extends IdType, RunIdType extends IdType> {
@@ -21,7 +21,7 @@ export interface LeaseOption<TaskIdType extends IdType, RunIdType extends IdType
   readonly table?: string | undefined;
   /** Its schema. Default: that of `db` where it has one by `withSchema`, else the database's own. */
   readonly schema?: string | undefined;
-  /** What task ids are. Default `'integer'`: numbers up to 2^53 - 1. */
+  /** The elder name of `tasks.idType`. */
   readonly taskIdType?: TaskIdType | undefined;
   /** What run ids are. Default `'integer'`. */
   readonly runIdType?: RunIdType | undefined;
@@ -60,27 +60,21 @@ export interface ScopeQuestion<TaskId, Stage = string | null> {
 }
 
 /** Decides which requests the library covers. */
-export type ScopeOption<
-  DB,
-  T extends TableOf<DB>,
-  Id extends string,
-  Stage extends string,
-  TaskIdType extends IdType,
-> = (
-  question: ScopeQuestion<IdOf<ValueOf<DB, T, Id>, TaskIdType>, Fitting<ValueOf<DB, T, Stage>, string | null>>,
+export type ScopeOption<DB, Tasks extends AnyTasks, TaskIdType extends IdType> = (
+  question: ScopeQuestion<
+    IdOf<ValueOf<DB, Tasks['table'] & TableOf<DB>, Tasks['id']>, TaskIdTypeOf<Tasks, TaskIdType>>,
+    Fitting<ValueOf<DB, Tasks['table'] & TableOf<DB>, Tasks['stage']>, string | null>
+  >,
 ) => boolean;
 
 /** What an ownership is made of. */
 export interface OwnershipOptions<
   DB,
-  T extends TableOf<DB>,
-  Id extends string,
-  Stage extends string,
-  Moves,
+  Tasks extends AnyTasks,
   TaskIdType extends IdType,
   RunIdType extends IdType,
   Jobs extends JobsOption | undefined = undefined,
-  Scope = ScopeOption<DB, T, Id, Stage, TaskIdType> | undefined,
+  Scope = ScopeOption<DB, Tasks, TaskIdType> | undefined,
 > {
   /**
    * Your Kysely, and not a transaction: that is for `using`. Its plugins spell your names, as `withSchema` and
@@ -90,9 +84,9 @@ export interface OwnershipOptions<
   /** The database. Default: told by how `db` compiles a placeholder. */
   readonly dialect?: DialectName | Dialect | undefined;
   /** Where your tasks are. */
-  readonly tasks: TasksOption<DB, T, Id, Stage, Moves>;
+  readonly tasks: CheckedTasks<DB, Tasks, TaskIdType>;
   /** Where your jobs are, for the verbs on jobs and the reaper. Default: there are none. */
-  readonly jobs?: CheckedJobs<DB, Jobs, TaskIdType, RunIdType> | undefined;
+  readonly jobs?: CheckedJobs<DB, Jobs, TaskIdTypeOf<Tasks, TaskIdType>, RunIdType> | undefined;
   /** The lease table and its times. */
   readonly lease?: LeaseOption<TaskIdType, RunIdType> | undefined;
   /** The journal of effects, for `runEffect` and recovery. Default: none, and no such table. */
@@ -170,3 +164,23 @@ export interface ShapeOf<
   readonly jobs: JobShapeOf<DB, Jobs>;
   readonly scoped: undefined extends Scope ? never : true;
 }
+
+/** The same, from the options as they were given. */
+export type ShapeGiven<
+  DB,
+  Tasks extends AnyTasks,
+  TaskIdType extends IdType,
+  RunIdType extends IdType,
+  Jobs extends JobsOption | undefined,
+  Scope = undefined,
+> = ShapeOf<
+  DB,
+  Tasks['table'] & TableOf<DB>,
+  Tasks['id'],
+  Tasks['stage'],
+  MovesSaid<Tasks>,
+  TaskIdTypeOf<Tasks, TaskIdType>,
+  RunIdType,
+  Jobs,
+  Scope
+>;

@@ -9,7 +9,7 @@ import { type DialectName, resolveDialect } from './dialect/infer.js';
 import type { JobsOption } from './job/jobs-option.js';
 import { closer } from './lease/close.js';
 import { RenewalKeeper } from './lease/keeper.js';
-import type { OwnershipOptions, ScopeOption, ShapeOf } from './options.js';
+import type { OwnershipOptions, ScopeOption, ShapeGiven } from './options.js';
 import type { Ports } from './port/ports.js';
 import { Claims } from './runtime/claims.js';
 import { systemClock } from './runtime/clock.js';
@@ -21,7 +21,6 @@ import { systemProcesses } from './runtime/process-table.js';
 import { systemRandomness } from './runtime/randomness.js';
 import { Sightings } from './runtime/sightings.js';
 import { type CheckedOptions, checkOptions, checkSpelling, settingsOf } from './settings.js';
-import type { TableOf } from './shape.js';
 import { acquireStatements } from './sql/acquire-statements.js';
 import type { Handle } from './sql/callers-table.js';
 import { connectionQueueOf } from './sql/connection-queue.js';
@@ -34,7 +33,7 @@ import type { Database } from './sql/statement.js';
 import { tableName } from './sql/tables.js';
 import { taskStatements } from './sql/task-statements.js';
 import { Surveyor } from './survey/surveyor.js';
-import type { IdColumn, MovesOf, StageColumn } from './tasks-option.js';
+import type { AnyTasks } from './tasks-option.js';
 import type { CallersHandle, TransitionOwnership } from './transition-ownership.js';
 
 /**
@@ -58,19 +57,14 @@ import type { CallersHandle, TransitionOwnership } from './transition-ownership.
  */
 export function createTransitionOwnership<
   DB,
-  T extends TableOf<DB>,
-  Id extends IdColumn<DB, T, TaskIdType>,
-  Stage extends StageColumn<DB, T>,
-  const Moves extends MovesOf<DB, T, Stage> | undefined = undefined,
+  const Tasks extends AnyTasks,
   TaskIdType extends IdType = 'integer',
   RunIdType extends IdType = 'integer',
   const Jobs extends JobsOption | undefined = undefined,
-  Scope extends ScopeOption<DB, T, Id, Stage, TaskIdType> | undefined =
-    | ScopeOption<DB, T, Id, Stage, TaskIdType>
-    | undefined,
+  Scope extends ScopeOption<DB, Tasks, TaskIdType> | undefined = ScopeOption<DB, Tasks, TaskIdType> | undefined,
 >(
-  options: OwnershipOptions<DB, T, Id, Stage, Moves, TaskIdType, RunIdType, Jobs, Scope> & { readonly db: Kysely<DB> },
-): TransitionOwnership<ShapeOf<DB, T, Id, Stage, Moves, TaskIdType, RunIdType, Jobs, Scope>> {
+  options: OwnershipOptions<DB, Tasks, TaskIdType, RunIdType, Jobs, Scope> & { readonly db: Kysely<DB> },
+): TransitionOwnership<ShapeGiven<DB, Tasks, TaskIdType, RunIdType, Jobs, Scope>> {
   return present(compose(checkOptions(options)));
 }
 

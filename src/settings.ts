@@ -13,10 +13,8 @@ import {
   type Rule,
   type RulesOf,
   requestOf,
-  text,
 } from './core/request.js';
 import { shown } from './core/shown.js';
-import { checkStages, keptStages, type StageMap } from './core/stages.js';
 import { checkRenewals, timingRules } from './core/timing.js';
 import { type Judge, type Liveness, livenessOf } from './core/verdict.js';
 import type { Dialect, NamedTable, TimeFormat } from './dialect/dialect.js';
@@ -27,6 +25,7 @@ import { portRules } from './runtime/check-ports.js';
 import type { Listener } from './runtime/observer.js';
 import { CallersTable, type Handle, schemaOf } from './sql/callers-table.js';
 import { checkOwnName, shownTable } from './sql/tables.js';
+import { type TasksOption, tasksRule } from './tasks-option.js';
 
 const TIME_FORMATS = [
   'sqlite-text',
@@ -37,22 +36,15 @@ const TIME_FORMATS = [
 ] as const satisfies readonly TimeFormat[];
 
 type AnyTables = Record<string, Record<string, string>>;
-type AnyOptions = Omit<OwnershipOptions<AnyTables, string, string, string, StageMap, IdType, IdType>, 'jobs'> & {
+type AnyOptions = Omit<
+  OwnershipOptions<AnyTables, TasksOption<AnyTables, string>, IdType, IdType>,
+  'jobs' | 'tasks'
+> & {
+  readonly tasks: TasksOption<AnyTables, string>;
   readonly jobs?: JobsOption;
 };
 
 const ownName = by(checkOwnName);
-
-const stages: Rule<StageMap> = (name) => (value) => {
-  checkStages(name, value);
-  return keptStages(value);
-};
-
-/** A column, or a column and what makes its value. */
-const stamp: Rule<string | { readonly column: string; readonly value: (eb: unknown) => unknown }> = (name) => {
-  const [asText, asStamp] = [text(name), object({ column: text, value: callable })(name)];
-  return (value, ids) => (typeof value === 'object' && value !== null ? asStamp(value, ids) : asText(value, ids));
-};
 
 /** How long a statement waits while something else has what it needs, unless an option says otherwise. */
 const DEFAULT_BUSY_WAIT_MS = 5_000;
@@ -62,18 +54,12 @@ export const checkOptions = requestOf(
   {
     db: given,
     dialect: given,
-    tasks: object({
-      table: text,
-      id: text,
-      stage: text,
-      updatedAt: optional(stamp),
-      transitions: optional(stages),
-    } satisfies RulesOf<AnyOptions['tasks']>),
+    tasks: tasksRule,
     jobs: optional(jobsRule),
     lease: options({
       table: optional(ownName, 'transition_lease'),
       schema: optional(ownName),
-      taskIdType: optional(idType, 'integer'),
+      taskIdType: optional(idType),
       runIdType: optional(idType, 'integer'),
       ...timingRules,
     } satisfies RulesOf<LeaseOption<IdType, IdType>>),
@@ -109,7 +95,13 @@ export function settingsOf(
   const { column: updatedAt, value: updatedAtValue } =
     typeof stamped === 'object' ? stamped : { column: stamped, value: undefined };
   checkApart({ ...tasks, updatedAt });
-  const { table, schema: said, taskIdType, runIdType, ...timing } = lease;
+  const { table, schema: said, taskIdType: alias, runIdType, ...timing } = lease;
+  const { idType: taskIdType = alias ?? 'integer' } = tasks;
+  if (alias !== undefined && alias !== taskIdType) {
+    throw new RangeError(
+      `tasks.idType and its alias lease.taskIdType must be the same, got ${shown(taskIdType)} and ${shown(alias)}`,
+    );
+  }
   checkRenewals(timing.ttlMs, timing.renewEveryMs);
   const { id, stage } = tasks;
   const callersTasks = new CallersTable(

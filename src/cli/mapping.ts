@@ -19,7 +19,7 @@ export type Part = 'jobs' | 'effects';
 
 /** How the caller's tables are mapped: the options of `createTransitionOwnership` that are plain JSON. */
 export interface Mapping {
-  readonly tasks: object;
+  readonly tasks: { readonly table: unknown; readonly idType?: unknown };
   readonly lease: { readonly taskIdType?: unknown };
   readonly jobs?: object;
   readonly effects?: object;

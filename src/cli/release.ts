@@ -7,9 +7,9 @@ import { type Report, report } from './report.js';
 import { owner, printable } from './text.js';
 
 /** Takes a lease from its owner, if it is the one that the operator saw. */
-export async function release(leases: Ownership, { lease }: Mapping, order: Release): Promise<Report> {
+export async function release(leases: Ownership, { tasks, lease }: Mapping, order: Release): Promise<Report> {
   const { token: fencingToken, by, reason } = order;
-  const taskId = taskIdOf(order.task, lease.taskIdType ?? 'integer');
+  const taskId = taskIdOf(order.task, tasks.idType ?? lease.taskIdType ?? 'integer');
   const released = await forceReleaseLease(leases, { taskId, fencingToken, by, reason });
   const told = { command: 'release', taskId, fencingToken, by, reason };
   if (released.isOk()) {
@@ -35,6 +35,6 @@ function shownHolder({ claim: _, ...holder }: Holder): object {
 /** A task id as it is typed on a command line. */
 function taskIdOf(task: string, type: unknown): number | bigint | string {
   if (type === 'text') return task;
-  if (!/^-?\d+$/.test(task)) throw new Misused(`--task takes a whole number, for lease.taskIdType is ${String(type)}.`);
+  if (!/^-?\d+$/.test(task)) throw new Misused(`--task takes a whole number, for tasks.idType is ${String(type)}.`);
   return type === 'bigint' ? BigInt(task) : Number(task);
 }

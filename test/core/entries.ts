@@ -133,7 +133,14 @@ const argument = <T>(
 /** Each object that each function of the library takes. */
 export const entries: Readonly<Record<string, readonly Argument[]>> = {
   createTransitionOwnership: [
-    argument<Parameters<typeof createTransitionOwnership<Tables, 'tasks', 'id', 'stage'>>[0]>(
+    argument<
+      Parameters<
+        typeof createTransitionOwnership<
+          Tables,
+          { readonly table: 'tasks'; readonly id: 'id'; readonly stage: 'stage' }
+        >
+      >[0]
+    >(
       'options',
       options,
       {
@@ -160,10 +167,10 @@ export const entries: Readonly<Record<string, readonly Argument[]>> = {
       },
       make,
     ),
-    argument<{ table: 1; id: 1; stage: 1; updatedAt: 1; transitions: 1 }>(
+    argument<{ table: 1; id: 1; idType: 1; stage: 1; updatedAt: 1; transitions: 1 }>(
       'tasks',
       tasks,
-      { table: TEXT, id: TEXT, stage: TEXT, updatedAt: TEXT, transitions: OBJECT },
+      { table: TEXT, id: TEXT, idType: NONE, stage: TEXT, updatedAt: TEXT, transitions: OBJECT },
       nested('tasks'),
     ),
     argument<library.LeaseOption<'integer', 'integer'>>(

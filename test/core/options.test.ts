@@ -213,6 +213,18 @@ describe('createTransitionOwnership', () => {
       'lease.taskIdType must be one of "integer", "bigint", "text", got "uuid"',
     ],
     [
+      'an unknown kind of id of a task',
+      { ...usual, tasks: { ...usual.tasks, idType: 'uuid' } },
+      RangeError,
+      'tasks.idType must be one of "integer", "bigint", "text", got "uuid"',
+    ],
+    [
+      'two kinds of task ids',
+      { ...usual, tasks: { ...usual.tasks, idType: 'text' }, lease: { taskIdType: 'bigint' } },
+      RangeError,
+      'tasks.idType and its alias lease.taskIdType must be the same, got "text" and "bigint"',
+    ],
+    [
       'an unknown kind of run id',
       { ...usual, lease: { runIdType: null } },
       RangeError,

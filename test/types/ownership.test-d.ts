@@ -340,6 +340,31 @@ describe('the scope', () => {
   });
 });
 
+describe('what task ids are', () => {
+  const papers = { table: 'papers', id: 'id', stage: 'stage' } as const;
+
+  test('is said by tasks, or by its elder alias of lease', () => {
+    const said = createTransitionOwnership({ db, tasks: { ...papers, idType: 'text' } });
+    const elder = createTransitionOwnership({ db, tasks: papers, lease: { taskIdType: 'text' } });
+    for (const texts of [said, elder]) void acquireLease(texts, { taskId: 'a', actor: 'monitor' });
+    // @ts-expect-error ids are text
+    void acquireLease(said, { taskId: 1, actor: 'monitor' });
+    createTransitionOwnership({
+      db,
+      tasks: {
+        ...papers,
+        // @ts-expect-error text ids must be declared
+        id: 'id',
+      },
+    });
+    const big = createTransitionOwnership({
+      db,
+      tasks: { table: 'builds', id: 'id', stage: 'stage', idType: 'bigint' },
+    });
+    void acquireLease(big, { taskId: 1n, actor: 'monitor' });
+  });
+});
+
 describe('the context of a request', () => {
   const scope = ({ context }: { readonly context: unknown }) => context === 'web';
   const scoped = createTransitionOwnership({ db, tasks, scope });

@@ -1,27 +1,14 @@
-import type {
-  IdColumn,
-  IdType,
-  JobsOption,
-  MovesOf,
-  OwnershipOptions,
-  ShapeOf,
-  StageColumn,
-  TableOf,
-  TransitionOwnership,
-} from '../../index.js';
+import type { AnyTasks, IdType, JobsOption, OwnershipOptions, ShapeGiven, TransitionOwnership } from '../../index.js';
 
 /** What you pass to `createTransitionOwnership`, without what the simulated process brings: its database and its ports. */
 export type SimulatedOwnershipOptions<
   DB,
-  T extends TableOf<DB>,
-  Id extends string,
-  Stage extends string,
-  Moves,
+  Tasks extends AnyTasks,
   TaskIdType extends IdType,
   RunIdType extends IdType,
   Jobs extends JobsOption | undefined = undefined,
 > = Omit<
-  OwnershipOptions<DB, T, Id, Stage, Moves, TaskIdType, RunIdType, Jobs>,
+  OwnershipOptions<DB, Tasks, TaskIdType, RunIdType, Jobs>,
   'db' | 'identity' | 'clock' | 'processes' | 'files' | 'registry' | 'randomness'
 >;
 
@@ -34,14 +21,11 @@ export interface CreateOwnership<DB> {
    * `lease.acquired` and `stage.changed` are noted as facts, for the ready invariants.
    */
   <
-    T extends TableOf<DB>,
-    Id extends IdColumn<DB, T, TaskIdType>,
-    Stage extends StageColumn<DB, T>,
-    const Moves extends MovesOf<DB, T, Stage> | undefined = undefined,
+    const Tasks extends AnyTasks,
     TaskIdType extends IdType = 'integer',
     RunIdType extends IdType = 'integer',
     const Jobs extends JobsOption | undefined = undefined,
   >(
-    options: SimulatedOwnershipOptions<DB, T, Id, Stage, Moves, TaskIdType, RunIdType, Jobs>,
-  ): TransitionOwnership<ShapeOf<DB, T, Id, Stage, Moves, TaskIdType, RunIdType, Jobs>>;
+    options: SimulatedOwnershipOptions<DB, Tasks, TaskIdType, RunIdType, Jobs>,
+  ): TransitionOwnership<ShapeGiven<DB, Tasks, TaskIdType, RunIdType, Jobs>>;
 }

@@ -1,17 +1,14 @@
 import type { Kysely } from 'kysely';
 import {
+  type AnyTasks,
   createTransitionOwnership,
   type Dialect,
-  type IdColumn,
   type IdType,
   type JobsOption,
-  type MovesOf,
   mysqlDialect,
   type OwnershipEvent,
   postgresDialect,
-  type StageColumn,
   sqliteDialect,
-  type TableOf,
 } from '../../index.js';
 import type { CreateOwnership, SimulatedOwnershipOptions } from './create-ownership.js';
 import type { Incarnation } from './incarnation.js';
@@ -28,19 +25,16 @@ export function ownershipMaker<DB>(
   process: Process<DB>,
 ): CreateOwnership<DB> {
   return <
-    T extends TableOf<DB>,
-    Id extends IdColumn<DB, T, TaskIdType>,
-    Stage extends StageColumn<DB, T>,
-    const Moves extends MovesOf<DB, T, Stage> | undefined,
+    const Tasks extends AnyTasks,
     TaskIdType extends IdType,
     RunIdType extends IdType,
     const Jobs extends JobsOption | undefined,
   >(
-    options: SimulatedOwnershipOptions<DB, T, Id, Stage, Moves, TaskIdType, RunIdType, Jobs>,
+    options: SimulatedOwnershipOptions<DB, Tasks, TaskIdType, RunIdType, Jobs>,
   ) => {
     const { clock, identity, processes, registry, randomness } = process.ports;
     const listen = options.onEvent;
-    return createTransitionOwnership<DB, T, Id, Stage, Moves, TaskIdType, RunIdType, Jobs>({
+    return createTransitionOwnership<DB, Tasks, TaskIdType, RunIdType, Jobs>({
       // A look at the catalogue is no step that schedules differ by.
       survey: 'off',
       ...options,
