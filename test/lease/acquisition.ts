@@ -102,8 +102,9 @@ export const acquisition: Proofs = {
 
   'acquireLease looks at no task under off, nor out of scope': async (rig) => {
     const a = rig.start('a');
+    const request = { taskId: 77, actor: 'monitor', stage: 'done', context: 'elsewhere' } as const;
     for (const own of [a.own({ mode: 'off' }), a.own({ scope: () => false })])
-      expect((await ok(acquireLease(own, { taskId: 77, actor: 'monitor', stage: 'done' }))).guarded).toBe(false);
+      expect((await ok(acquireLease(own, request))).guarded).toBe(false);
     expect(a.wire.sent).toEqual([]);
   },
 

@@ -62,7 +62,7 @@ describe('what a handler awaits', () => {
   test('outside the world is told although its lease is being renewed, with the last point that it passed', async () => {
     const said = await saidOf(() => new Promise(() => undefined), { eventually: () => false });
     expect(said).toMatch(
-      /^await outside the world: process A .* The last point that it passed: select .*simulated_task.*Wrap it in `effect`/,
+      /^await outside the world: process A .* The last point that it passed: insert into .*transition_lease.*Wrap it in `effect`/,
     );
   });
 
