@@ -8,6 +8,7 @@ import {
   createJobReaper,
   createTransitionOwnership,
   ensureSchema,
+  finishJob,
   releaseLease,
   stampRunOwnership,
 } from 'transition-ownership';
@@ -22,6 +23,8 @@ interface Database {
     run_id: number | null;
     pid: number | null;
     started_at: string | null;
+    finished_at: string | null;
+    claim: string | null;
   };
 }
 
@@ -29,7 +32,7 @@ const db = new Kysely<Database>({ dialect: openSqlite(':memory:') });
 await sql`create table tasks (id integer primary key, stage text not null)`.execute(db);
 await db.insertInto('tasks').values({ id: 1, stage: 'deploy' }).execute();
 await sql`create table jobs (id integer primary key, task_id integer not null, status text not null,
-  run_id integer, pid integer, started_at text)`.execute(db);
+  run_id integer, pid integer, started_at text, finished_at text, claim text)`.execute(db);
 const ownership = createTransitionOwnership({
   db,
   tasks: { table: 'tasks', id: 'id', stage: 'stage' },
@@ -41,6 +44,8 @@ const ownership = createTransitionOwnership({
     runId: 'run_id',
     pid: 'pid',
     startedAt: 'started_at',
+    finishedAt: 'finished_at',
+    claim: 'claim', // tells two claims apart, however close together
     statuses: { queued: 'queued', running: 'running', failed: 'failed' },
     singleHost: true, // so that a bare pid is evidence
   },
@@ -50,7 +55,11 @@ const reaper = createJobReaper(ownership, { finalizeGraceMs: 0, maxRunningMs: 3_
 const row = () => db.selectFrom('jobs').select(['status', 'run_id', 'started_at']).executeTakeFirstOrThrow();
 
 // Job 1 was queued again by its status alone, and still carries the run that had it.
-await sql`insert into jobs values (1, 1, 'queued', 40, 999999, '2025-01-01 00:00:00.000')`.execute(db);
+const stale = { run_id: 40, pid: 999_999, started_at: '2025-01-01 00:00:00.000' };
+await db
+  .insertInto('jobs')
+  .values({ id: 1, task_id: 1, status: 'queued', ...stale })
+  .execute();
 const first = (await reaper.tick())._unsafeUnwrap();
 console.log(`sanitized: ${first.sanitized}`, await row());
 
@@ -60,20 +69,25 @@ if (job === null) throw new Error('the queue is empty');
 const run = spawn('sleep', ['600']);
 const stamp = { job, runId: 41, pid: run.pid ?? 0 };
 console.log((await stampRunOwnership(ownership, stamp))._unsafeUnwrap());
-const { alive } = (await reaper.tick())._unsafeUnwrap();
-console.log(`alive: ${alive}`);
+console.log(`alive: ${(await reaper.tick())._unsafeUnwrap().alive}`);
 
 // The process dies. While somebody is in the middle of moving its task, the job is left alone.
 run.kill('SIGKILL');
 await once(run, 'exit');
 const lease = (await acquireLease(ownership, { taskId: 1, actor: 'finalizer' }))._unsafeUnwrap();
-const { deferred } = (await reaper.tick())._unsafeUnwrap();
-console.log(`deferred: ${deferred}`);
+console.log(`deferred: ${(await reaper.tick())._unsafeUnwrap().deferred}`);
 (await releaseLease(ownership, lease))._unsafeUnwrap();
 
 // Dead at two ticks in a row, and nobody at work on its task: back to the queue, without a trace of the run.
 const { outcomes } = (await reaper.tick())._unsafeUnwrap();
 console.log(outcomes, await row());
+
+// Its next run ends by itself: only the claim that has the job can end it.
+const next = (await claimNextJob(ownership))._unsafeUnwrap();
+if (next === null) throw new Error('the queue is empty');
+const late = (await finishJob(ownership, { job, status: 'failed' }))._unsafeUnwrap();
+const ended = (await finishJob(ownership, { job: next, status: 'succeeded' }))._unsafeUnwrap();
+console.log(`the first claim: ${late}, the second: ${ended}`);
 
 await db.destroy();
 
@@ -83,3 +97,4 @@ await db.destroy();
 // alive: 1
 // deferred: 1
 // [ { jobId: 1, outcome: 'reaped', reason: 'process-gone' } ] { status: 'queued', run_id: null, started_at: null }
+// the first claim: superseded, the second: finished
