@@ -108,6 +108,8 @@ export interface Dialect {
   /** Statements around a part of a transaction that may be undone alone. */
   readonly savepoint: { readonly set: Fragment; readonly undo: Fragment; readonly keep: Fragment };
 
+  /** True of an error that says of a parameter that its type has no such value; none where a comparison never raises. */
+  isNoValue?(error: unknown): boolean;
   /** Tells what a driver's error means. */
   classify(error: unknown): Classified;
 

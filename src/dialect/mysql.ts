@@ -161,6 +161,7 @@ export const mysqlDialect: Dialect = Object.freeze<Dialect>({
 
   randomClaim: sql`uuid()`,
   carried: (type, old) => (type === 'stamp' ? instantOf(old) : old),
+  isNoValue: (error) => error instanceof Error && /^Incorrect uuid value/.test(error.message),
   classify: classifyMysql,
 
   createTable: (name, { columns, unique }) => [

@@ -155,6 +155,7 @@ export const postgresDialect: Dialect = Object.freeze<Dialect>({
 
   randomClaim: sql`gen_random_uuid()::text`,
   carried: (type, old) => (type === 'stamp' ? instantOf(old) : old),
+  isNoValue: (error) => error instanceof Error && Reflect.get(error, 'code') === '22P02',
   classify: classifyPostgres,
 
   createTable: (name, { columns, unique }) => [

@@ -4,6 +4,7 @@ import type { StoreFailure } from '../core/failure.js';
 import type { IdValue } from '../core/id.js';
 import { execute, type Row } from '../sql/execute.js';
 import { demandInteger, partRows, readHolder, readId, readInteger, readRows, readText } from '../sql/rows.js';
+import { isNoId, saysNoId } from '../survey/no-such-id.js';
 import { type Judged, judgeHolder } from './judge-holder.js';
 
 /** Judges the holder that a row is of. */
@@ -82,8 +83,10 @@ export async function* pagesOfJudged(context: Context): AsyncGenerator<Result<Ju
 /** Reads and judges the holder of a task by an id that somebody gives; `null` if it is free. */
 export async function seekJudged(context: Context, taskId: IdValue): Promise<Result<Judged | null, StoreFailure>> {
   const { session, sought } = context;
+  if (isNoId(context, taskId)) return readJudged(context, taskId);
   const read = session.inTransaction ? sought.latestHolder : sought.holder;
   const answer = await execute(session, read({ taskId }));
+  if (answer.isErr() && saysNoId(context, answer.error) && !session.inTransaction) return readJudged(context, taskId);
   return answer
     .andThen(({ rows }) => readRows(session, { rows: rows.filter(isHeld).slice(0, 1) }, judgeRow(context)))
     .map(([judged]) => judged ?? null);
@@ -103,13 +106,14 @@ export async function seekJudgedOf(
 ): Promise<Result<SoughtRows, StoreFailure>> {
   const { session, sought, settings } = context;
   const read = session.inTransaction ? sought.latestHolders : sought.holders;
-  const answer = await execute(session, read(taskIds));
+  const ids = taskIds.filter((taskId) => !isNoId(context, taskId));
+  const answer = await execute(session, read(ids));
   return answer.map(({ rows }) => {
     const byId = new Map<IdValue, Judged | 'unreadable'>();
     let unplaced = false;
     for (const row of rows.filter(isHeld)) {
       const position = readInteger(row['position']);
-      const taskId = position === null ? readId(settings.taskIdType, row['task_id']) : taskIds[position - 1];
+      const taskId = position === null ? readId(settings.taskIdType, row['task_id']) : ids[position - 1];
       if (taskId === null || taskId === undefined) unplaced = true;
       else if (!byId.has(taskId)) byId.set(taskId, judgeEach(context, [row]).judged[0] ?? 'unreadable');
     }

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { Context } from '../context.js';
-import { ofUnknownOutcome } from '../core/fail.js';
+import { ofUnknownOutcome, taskNotFound } from '../core/fail.js';
 import type { LeaseBusy, StoreFailure } from '../core/failure.js';
 import type { IdValue } from '../core/id.js';
 import type { Lease } from '../core/lease.js';
@@ -9,6 +9,7 @@ import { anchorNow } from '../runtime/holding.js';
 import { answered } from '../sql/answered.js';
 import { execute } from '../sql/execute.js';
 import { readTaken } from '../sql/granted-rows.js';
+import { isNoId } from '../survey/no-such-id.js';
 import { suited } from '../survey/suited.js';
 import { type Keyed, mayHaveInserted, mostTries, type Refused, refuse, settle, undo, unfit } from './acquisition.js';
 import { enterClaim, grant, insertParameters, leaveClaim } from './grant.js';
@@ -39,6 +40,12 @@ async function insertAndSettle(
   all: readonly Keyed[],
   outcomes: Outcomes,
 ): Promise<Result<void, StoreFailure>> {
+  for (const {
+    pending: { request },
+  } of all) {
+    if (isNoId(context, request.taskId))
+      outcomes.set(request.taskId, err(refuse(context, request, taskNotFound(request.taskId))));
+  }
   const isOpen = ({ pending }: Keyed): boolean => !outcomes.has(pending.request.taskId);
   for (let tries = 1; tries <= mostTries(context) && all.some(isOpen); tries += 1) {
     const { broken, mayHaveLeft } = await insert(context, all.filter(isOpen), outcomes);

@@ -1,6 +1,6 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf, regimeOf } from '../context.js';
-import { leaseContended, notGranting, ofUnknownOutcome } from '../core/fail.js';
+import { leaseContended, notGranting, ofUnknownOutcome, taskNotFound } from '../core/fail.js';
 import type { LeaseBusy, LostRace, NotGranting, StoreFailure, TaskNotFound } from '../core/failure.js';
 import type { Lease } from '../core/lease.js';
 import { findTask } from '../evidence/find-task.js';
@@ -10,6 +10,7 @@ import type { Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
 import { execute } from '../sql/execute.js';
 import { readTaken } from '../sql/granted-rows.js';
+import { isNoId, saysNoId } from '../survey/no-such-id.js';
 import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { type Keyed, mayHaveInserted, mostTries, refusalOf, refuse, settle, undo, unfit } from './acquisition.js';
@@ -101,6 +102,7 @@ export async function acquire(context: Context, request: CheckedRequest): Promis
  */
 async function insertOrReclaim(context: Context, pending: Pending): Promise<Result<Lease, AcquireFailure>> {
   const { request } = pending;
+  if (isNoId(context, request.taskId)) return err(refuse(context, request, taskNotFound(request.taskId)));
   const keyed: Keyed = { pending, key: request.taskId };
   for (let tries = 1; tries <= mostTries(context); tries += 1) {
     const refusal = refusalOf(context, request);
@@ -108,6 +110,8 @@ async function insertOrReclaim(context: Context, pending: Pending): Promise<Resu
     const anchor = anchorNow(context.ports.clock);
     const row = { ...insertParameters(context, pending), taskId: keyed.key };
     const inserted = await execute(context.session, context.acquisitions.take(row));
+    if (inserted.isErr() && saysNoId(context, inserted.error))
+      return err(refuse(context, request, taskNotFound(request.taskId)));
     if (inserted.isErr()) return findOwn(context, keyed, inserted.error);
     const read = readTaken(context.session, context.settings.taskIdType, inserted.value);
     if (read.isErr()) return err(read.error);

@@ -1,3 +1,4 @@
+import type { Holds } from '../core/catalogue.js';
 import type { StoredTime, TimeFormat } from '../dialect/dialect.js';
 
 /** How each of the caller's time columns is stored. */
@@ -17,6 +18,9 @@ export interface ColumnsFound {
   readonly uniqueJobs: boolean;
   /** True where the next fencing tokens may be those of leases that are there. */
   readonly tokensBehind: boolean;
+  /** What the ids of the tasks are, and the only ones that there can be; `null` where nobody looked, or for any. */
+  readonly idHolds: Holds | null;
+  readonly idLabels: readonly string[] | null;
   /** The most characters of a stage, and the only stages that there can be; `null` for any. */
   readonly stageRoom: number | null;
   readonly stageLabels: readonly string[] | null;
@@ -29,6 +33,8 @@ export function columnsAsSaid(format: TimeFormat): ColumnsFound {
     uniqueTasks: true,
     uniqueJobs: true,
     tokensBehind: false,
+    idHolds: null,
+    idLabels: null,
     stageRoom: null,
     stageLabels: null,
   });

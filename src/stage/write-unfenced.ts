@@ -1,13 +1,14 @@
 import { err, ok, type Result } from 'neverthrow';
 import { type Context, type Mode, regimeOf } from '../context.js';
 import { jsonId } from '../core/event.js';
-import { leaseBusy, leaseContended } from '../core/fail.js';
+import { leaseBusy, leaseContended, taskNotFound } from '../core/fail.js';
 import type { LeaseBusy, LostRace, StoreFailure, TaskNotFound } from '../core/failure.js';
 import { seekJudged } from '../evidence/read-holder.js';
 import { reclaim } from '../evidence/reclaim.js';
 import { changed } from '../sql/execute.js';
 import { executeOnce, tasksKeyed, UNASKED } from '../sql/one-row.js';
 import type { StageGuard } from '../sql/task-statements.js';
+import { isNoId, saysNoId } from '../survey/no-such-id.js';
 import { suited } from '../survey/suited.js';
 import { fitting } from './fitting.js';
 import type { StageChange } from './stage-change.js';
@@ -34,12 +35,13 @@ async function writeUnder(
   regime: Mode,
 ): Promise<Result<StageChange, Lost>> {
   const { taskId, expected, next, set } = request;
+  if (regime !== 'off' && isNoId(context, taskId)) return err(taskNotFound(taskId));
   const guard: StageGuard = regime === 'off' ? 'none' : request.evenIfHeld ? 'expected' : 'free';
   for (let tries = 1; ; tries += 1) {
     const query = context.tasks.write(guard, { taskId, expected, next, claim: null }, set);
     const keyed = regime === 'off' ? UNASKED : tasksKeyed(context);
     const sent = await executeOnce(context.session, keyed, query, guard === 'none' ? 'repeatable' : 'once');
-    if (sent.isErr()) return err(sent.error);
+    if (sent.isErr()) return err(saysNoId(context, sent.error) ? taskNotFound(taskId) : sent.error);
     const lease = { ...UNLEASED, released: request.release };
     if (changed(context.session, sent.value) || (guard === 'none' && (sent.value.count ?? 0n) > 0n))
       return won(context, request, sent.value.rows[0], lease);

@@ -93,6 +93,8 @@ export async function readSurvey(
           uniqueTasks: key?.unique ?? true,
           uniqueJobs: ofJobs(jobs?.id)?.unique ?? true,
           tokensBehind: findings.some(({ code }) => code === 'identity-behind'),
+          idHolds: key?.holds ?? null,
+          idLabels: key?.holds === 'enum' ? key.labels : null,
           stageRoom: stage?.room ?? null,
           stageLabels: stage?.holds === 'enum' ? stage.labels : null,
         },
