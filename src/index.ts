@@ -173,7 +173,17 @@ export type { Condition } from './sql/owned-by.js';
 export type { StageChange, StageFailure } from './stage/stage-change.js';
 export type { StageMove, StageRequest } from './stage/stage-request.js';
 export { updateStageCas } from './stage/update-stage-cas.js';
-export type * from './tasks-option.js';
+export type {
+  AnyTasks,
+  CheckedTasks,
+  IdColumn,
+  MovesSaid,
+  StageColumn,
+  StampOption,
+  TaskIdTypeOf,
+  TasksIn,
+  TasksOption,
+} from './tasks-option.js';
 export { type Held, type HeldStageWrite } from './transition/held.js';
 export {
   type HandledError,

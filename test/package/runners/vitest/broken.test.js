@@ -6,7 +6,7 @@ handlerSuite(
   { describe, test, afterAll },
   {
     store: () => sqliteFileStore(),
-    level: { maxSchedules: 100 },
+    level: { maxSchedules: 400 },
     outside: () => ({ cloud: cloud(false) }),
     machine,
     invariant,
