@@ -6,6 +6,7 @@ import { type Json, readResult } from '../core/effect-result.js';
 import type { StoreFailure } from '../core/failure.js';
 import { checkId, type IdValue } from '../core/id.js';
 import { list, object, optional, type Rule, type RulesOf, requestOf, text } from '../core/request.js';
+import { ownSpelling } from '../evidence/own-spelling.js';
 import type { Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
 import { readEffectRow } from '../sql/effect-rows.js';
@@ -114,9 +115,15 @@ async function assess(
   effects: EffectStatements,
   { taskId, probes, names }: Assessing,
 ): Promise<Result<Assessment, StoreFailure>> {
-  const read = await execute(context.session, effects.readOfTask({ taskId }));
-  if (read.isErr()) return err(read.error);
-  const records = read.value.rows.map((row) => readEffectRow(row, context.settings.taskIdType));
+  const own = await ownSpelling(context, taskId);
+  if (own.isErr()) return err(own.error);
+  // Version 0.1.0 wrote the id as its request spelled it.
+  const records: EffectRecord[] = [];
+  for (const spelled of new Set([own.value, taskId])) {
+    const read = await execute(context.session, effects.readOfTask({ taskId: spelled }));
+    if (read.isErr()) return err(read.error);
+    records.push(...read.value.rows.map((row) => readEffectRow(row, context.settings.taskIdType)));
+  }
   const recordOf = ({ effect, key }: EffectName): EffectRecord | null =>
     records.find((record) => record.effect === effect && record.key === key) ?? null;
   const named = (names ?? records).map((name) => ({

@@ -4,6 +4,7 @@ import { type Json, recordable } from '../core/effect-result.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { IdValue } from '../core/id.js';
 import { given, oneOf, type RulesOf, requestOf, taskId, text } from '../core/request.js';
+import { ownSpelling } from '../evidence/own-spelling.js';
 import { effectCallsOf } from '../runtime/effect-calls.js';
 import type { Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
@@ -106,13 +107,13 @@ async function resolve(
 ): Promise<Result<EffectResolution, StoreFailure>> {
   const { outcome, by, reason } = resolving;
   for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
-    const read = await readEffect(context, effects, resolving);
+    const read = await readSpelled(context, effects, resolving);
     if (read.isErr()) return err(read.error);
     const record = read.value;
     if (record === null) return ok('not-found');
     if (record.state === 'applied') return ok('already-applied');
     if (effectCallsOf(context.ports.identity).ended(record.claim) !== undefined) return ok('under-way');
-    const took = await writeOutcome(context, effects, resolving, record.claim);
+    const took = await writeOutcome(context, effects, { ...resolving, taskId: record.taskId }, record.claim);
     if (took.isErr()) return err(took.error);
     if (!took.value) continue;
     const facts = effectFacts(resolving, record.fencingToken);
@@ -121,6 +122,19 @@ async function resolve(
     return ok('resolved');
   }
   return ok('under-way');
+}
+
+/** The row of an effect: of the task as the operator spells it, else as its own row does. */
+async function readSpelled(
+  context: Context,
+  effects: EffectStatements,
+  named: Resolving,
+): ReturnType<typeof readEffect> {
+  const seen = await readEffect(context, effects, named);
+  if (seen.isErr() || seen.value !== null) return seen;
+  const own = await ownSpelling(context, named.taskId);
+  if (own.isErr()) return err(own.error);
+  return own.value === named.taskId ? seen : readEffect(context, effects, { ...named, taskId: own.value });
 }
 
 /** Writes what the operator saw over exactly the start that was read; false if that is no longer there. */

@@ -31,7 +31,10 @@ interface Running {
 const MOST_TRIES = 8;
 
 /** Runs an effect under a lease: reads the journal, asks whoever may know, and applies what was certainly not. */
-export async function runGuarded(running: Running): Promise<Answer> {
+export async function runGuarded(asked: Running): Promise<Answer> {
+  const spelled = await spelledAsWritten(asked);
+  if (spelled.isErr()) return err(spelled.error);
+  const running = spelled.value;
   let seen: EffectRecord | null = null;
   for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
     const refusal = refusalOf(running.holding);
@@ -47,6 +50,22 @@ export async function runGuarded(running: Running): Promise<Answer> {
     if (answer !== undefined) return answer;
   }
   return hold(running, seen, { evidence: 'absent', why: 'it changed hands at every try' });
+}
+
+/**
+ * The request with the id under which the journal has its effect: version 0.1.0 wrote the one of the request for the
+ * lease, which may spell it in another way than the row of the task.
+ */
+async function spelledAsWritten(running: Running): Promise<Result<Running, StoreFailure>> {
+  const { context, effects, request, holding } = running;
+  const { taskId, askedId } = holding.facts;
+  if (taskId === askedId) return ok(running);
+  const own = await readEffect(context, effects, request);
+  if (own.isErr()) return err(own.error);
+  if (own.value !== null) return ok(running);
+  const asked = { ...request, taskId: askedId };
+  const old = await readEffect(context, effects, asked);
+  return old.map((record) => (record === null ? running : { ...running, request: asked }));
 }
 
 /** Decides about an effect that is not known to be applied; `undefined` if the journal is to be read again. */

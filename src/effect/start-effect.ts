@@ -39,8 +39,8 @@ export async function writeStart(
 ): Promise<Result<EffectRecord | null, LeaseLost | NotEnoughTime | StoreFailure>> {
   const { context, effects, request, holding, claim } = starting;
   const { taskId, effect, key, needsMs } = request;
-  const { fencingToken, actor, claim: leaseClaim } = holding.facts;
-  const start: StartEffect = { taskId, effect, key, claim, fencingToken, actor, leaseClaim, needsMs };
+  const { fencingToken, actor, claim: leaseClaim, taskId: leaseTaskId } = holding.facts;
+  const start: StartEffect = { taskId, effect, key, claim, fencingToken, actor, leaseTaskId, leaseClaim, needsMs };
   const query = seen === null ? effects.start(start) : effects.takeOver({ ...start, seen: seen.claim });
   const written = await writeEffect(context, effects, { taskId, effect, key, claim, state: 'started' }, query);
   if (written.isErr()) return err(written.error);
@@ -54,8 +54,8 @@ async function explain({
   request,
   holding,
 }: Starting): Promise<Result<null, LeaseLost | NotEnoughTime | StoreFailure>> {
-  const { taskId, needsMs } = request;
-  const read = await readJudged(context, taskId);
+  const { needsMs } = request;
+  const read = await readJudged(context, holding.facts.taskId);
   if (read.isErr()) return err(read.error);
   if (read.value?.holder.claim !== holding.facts.claim) {
     return err(rowMissing(context.root, holding, read.value?.holder ?? null));

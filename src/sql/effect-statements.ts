@@ -20,6 +20,8 @@ export interface EffectClaim extends EffectKey {
 
 /** A start: fenced by the lease that it happens under. */
 export interface StartEffect extends EffectClaim {
+  /** The key and the claim of the lease: the journal of version 0.1.0 may spell the id in another way. */
+  readonly leaseTaskId: IdValue;
   readonly leaseClaim: string;
   /** How much of the lease must be left, in ms. */
   readonly needsMs: number;
@@ -69,7 +71,7 @@ export function effectStatements(database: Database, dialect: Dialect, names: Ef
   const isSeen = (p: Slots<SeenEffect>): Fragment => sql`${isEffect(p)} and ${claim} = ${p.claim}`;
   /** The lease of the starter is there, unexpired, with the time that the step needs; it cannot go before we commit. */
   const fence = (p: Slots<StartEffect>): Fragment<boolean> =>
-    sql<boolean>`exists (select 1 from ${lease} where ${task} = ${p.taskId} and ${claim} = ${p.leaseClaim}
+    sql<boolean>`exists (select 1 from ${lease} where ${task} = ${p.leaseTaskId} and ${claim} = ${p.leaseClaim}
       and expires_ms >= ${now} + ${p.needsMs} ${dialect.shareLock})`;
   return {
     /** Reads one effect, as of the latest commit. */

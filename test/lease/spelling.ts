@@ -2,11 +2,14 @@ import type { Kysely } from 'kysely';
 import {
   acquireLease,
   acquireLeases,
+  assessTransition,
   createTransitionOwnership,
   ensureSchema,
   forceReleaseLease,
   inspectLease,
   reclaimStaleLeases,
+  resolveEffect,
+  runEffect,
   shouldDefer,
 } from 'transition-ownership';
 import { expect } from 'vitest';
@@ -25,6 +28,7 @@ async function ownOf(a: TestProcess) {
     db: a.db as unknown as Kysely<{ tasks: { id: string; stage: string; updated_at: string } }>,
     tasks,
     lease: { taskIdType: 'text' },
+    effects: {},
     ...a.ports,
     ...(a.dialect && { dialect: a.dialect }),
   });
@@ -96,5 +100,33 @@ export const spelling: Proofs = {
     expect(await ok(inspectLease(own, 'REPO-1'))).toMatchObject({ holder: { claim: 'old' } });
     expect((await ok(reclaimStaleLeases(own, { taskIds: ['REPO-1'] }))).kept).toMatchObject([{ claim: 'old' }]);
     expect(await ok(inspectLease(own, 'Repo-1'))).toEqual({ state: 'free' });
+  },
+
+  'an effect is looked for as the row spells its task, and as 0.1.0 wrote it': async (rig) => {
+    makeTasks(rig);
+    rig.run("insert into tasks (id, stage) values ('Repo-1', 'draft')");
+    const own = await ownOf(rig.start('a'));
+    let applied = 0;
+    const merge = { effect: 'merge', key: 'c0ffee', apply: () => void (applied += 1) };
+    const deploy = { ...merge, effect: 'deploy' };
+    const lease = await ok(acquireLease(own, { taskId: 'REPO-1', actor: 'monitor' }));
+    await ok(runEffect(own, lease, merge));
+    await ok(runEffect(own, lease, deploy));
+    rig.run("update transition_effect set task_id = 'REPO-1' where effect = 'merge'");
+    expect(await ok(runEffect(own, lease, merge))).toMatchObject({ status: 'already-applied' });
+    expect(await ok(runEffect(own, lease, deploy))).toMatchObject({ status: 'already-applied' });
+    expect(applied).toBe(2);
+    rig.run("update transition_effect set state = 'started', result = null, applied_ms = null");
+    const { effects } = await ok(assessTransition(own, 'REPO-1'));
+    expect(effects.map(({ effect, state }) => [effect, state])).toEqual([
+      ['deploy', 'started'],
+      ['merge', 'started'],
+    ]);
+    for (const { effect } of [merge, deploy]) {
+      const word = { key: 'c0ffee', outcome: 'not-applied', by: 'ada', reason: 'looked' } as const;
+      expect(await ok(resolveEffect(own, { taskId: 'REPO-1', effect, ...word }))).toBe('resolved');
+    }
+    expect(await ok(runEffect(own, lease, merge))).toMatchObject({ status: 'applied' });
+    expect(rig.read('select task_id from transition_effect')).toEqual([{ task_id: 'Repo-1' }]);
   },
 };

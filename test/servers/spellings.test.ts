@@ -107,7 +107,7 @@ function spellings(server: TestServer, prepare: readonly string[], types: readon
       };
       await ask(own);
       await place.db.transaction().execute(async (trx) => {
-        await ask(own.using(trx as unknown as Kysely<Tables>) as typeof own);
+        await ask(own.using(trx));
         await sql`update odd set stage = 'done'`.execute(trx);
       });
       expect((await sql<{ stage: string }>`select stage from odd`.execute(place.db)).rows).toEqual([{ stage: 'done' }]);

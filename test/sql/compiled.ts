@@ -133,6 +133,7 @@ export function acquisitions(
     'findMany latest holders': [many.findManyLatestHolders(['one', 'two', 'three'])],
     'findMany latest': [many.findManyLatest(['one', 'two', 'three'])],
     ...(idType === 'text' && {
+      'sought spelling': [sought.spelling(given)],
       'sought holder': [sought.holder(given)],
       'sought latest holder': [sought.latestHolder(given)],
       'sought holders': [sought.holders(['one', 'two', 'three'])],

@@ -106,6 +106,18 @@ select (found.own_id)::text as own_id, found.own_stage, found.position, fencing_
 select found.own_id as own_id, found.own_stage, found.position, fencing_token, `claim`, `task_id` as task_id, owner, owner_pid, owner_boot_id, owner_host, owner_start, `run_id` as run_id, stage, acquired_ms, expires_ms, ttl_ms, deadline_ms, cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as now_ms from (select listed.position as position, convert(task.`i"d``` using utf8mb4) /*!80017 collate utf8mb4_0900_bin */ /*M!100201 collate utf8mb4_nopad_bin */ as own_id, task.`sta"ge``; --` as own_stage from `order "x" ``y``` as task, json_table(?, '$[*]' columns (position for ordinality, v varchar(255) character set utf8mb4 /*!80017 collate utf8mb4_0900_bin */ /*M!100201 collate utf8mb4_nopad_bin */ path '$')) as listed where (task.`i"d``` = elt(listed.position, ?, ?, ?, ?) and (collation(task.`i"d```) <> 'binary' or cast(convert(task.`i"d``` using utf8mb4) as binary) = cast(convert(elt(listed.position, ?, ?, ?, ?) using utf8mb4) as binary))) lock in share mode) as found left join `transition_lease` on `transition_lease`.task_id = found.own_id limit 18446744073709551615 lock in share mode;
 
 
+-- sought spelling
+
+-- sqlite: taskId
+select cast(task."i""d`" as text) as own_id from "order ""x"" `y`" as task where task."i""d`" = ?;
+
+-- postgres: taskId
+select (task."i""d`")::text collate "C" as own_id from "order ""x"" `y`" as task where task."i""d`" = $1;
+
+-- mysql: taskId, taskId
+select convert(task.`i"d``` using utf8mb4) /*!80017 collate utf8mb4_0900_bin */ /*M!100201 collate utf8mb4_nopad_bin */ as own_id from `order "x" ``y``` as task where (task.`i"d``` = ? and (collation(task.`i"d```) <> 'binary' or cast(convert(task.`i"d``` using utf8mb4) as binary) = cast(convert(? using utf8mb4) as binary)));
+
+
 -- sought holder
 
 -- sqlite: taskId, taskId
