@@ -10,6 +10,7 @@ import { counts } from '../sql/counts.js';
 import { plans } from '../sql/plans.js';
 import { fenced } from '../stage/fenced.js';
 import { unfenced } from '../stage/unfenced.js';
+import { held } from '../transition/handling.js';
 import { inside } from '../transition/inside.js';
 import { regime } from '../transition/regime.js';
 import { by, type Control, isKept } from './control.js';
@@ -98,6 +99,16 @@ const controls: Readonly<Record<string, Control>> = {
   ),
   "lowerExpiry: without expires_ms > cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer) + 2 * ttl_ms":
     by(operation, 'an expiry that is lowered is exactly the one that was seen, and never one within two TTLs'),
+  'extend: the greater for min(': by(held, 'extend lets a hold last longer than was planned, by one fenced UPDATE'),
+  'extend: minus for +': by(held, 'extend lets a hold last longer than was planned, by one fenced UPDATE'),
+  'extend: minus for + (2)': by(held, 'extend lets a hold last longer than was planned, by one fenced UPDATE'),
+  'extend: minus for + (3)': by(held, 'extend lets a hold last longer than was planned, by one fenced UPDATE'),
+  'extend: without "task_id" = ?': by(
+    plans,
+    'every statement finds the rows that it names by an index, however many there are',
+  ),
+  'extend: without "claim" = ?': by(held, 'extend leaves the row of another acquisition alone'),
+  'extend: without returning …': by(held, 'extend lets a hold last longer than was planned, by one fenced UPDATE'),
   'readTokens: without "fencing_token" in (select value from json_each(?))': by(
     plans,
     'every statement finds the rows that it names by an index, however many there are',

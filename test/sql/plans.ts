@@ -39,6 +39,9 @@ export const plans: Proofs = {
         a.db.transaction().execute((trx) => ok(held.using(trx).ensure(0))),
       ),
     );
+    await ok(
+      withTransitionLease(own, { taskId: 3, actor: 'monitor', maxHoldMs: 60_000 }, (held) => held.extend(90_000)),
+    );
     await ok(acquireLease(own, { taskId: 2, actor: 'monitor' }));
     rig.time.freeze(30_000);
     await ok(reclaimStaleLeases(other, { taskIds: [2] }));

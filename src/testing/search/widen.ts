@@ -26,7 +26,7 @@ const proving: readonly Round[] = [0, 1, 2].map((preemptions) => ({
 }));
 
 /** The part of all bounds that one such round may use up. */
-const share = 1 / 6;
+const share = 1 / 7;
 
 /**
  * Searches with no preemption, with one and with two, each for a while, and then without such a bound: a simple mistake
@@ -54,9 +54,11 @@ export async function widen<DB>(store: TestStore<DB>, scenario: Scenario<DB>, bo
   const bounded = Number.isFinite(maxMs) || Number.isFinite(maxSchedules);
   for (const round of bounded ? [...finding, ...proving] : finding) {
     const proves = round.reduce === 'cache';
+    const most = Math.min(round.maxSchedules, Math.floor(maxSchedules * share));
+    if (most === 0) break; // so few schedules are spent without rounds
     const { report, leftOut, exhausted } = await run({
       ...round,
-      maxSchedules: Math.min(round.maxSchedules, Math.ceil(maxSchedules * share)),
+      maxSchedules: most,
       maxMs: maxMs * share,
     });
     const failed = report.failure !== undefined && report.failure.token !== '';
