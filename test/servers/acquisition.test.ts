@@ -95,15 +95,21 @@ function acquisition(server: TestServer, begin: (level: string) => string): void
 acquisition(postgresServer, (level) => `set default_transaction_isolation = '${level}'`);
 acquisition(mysqlServer, (level) => `set session transaction isolation level ${level}`);
 
-describe.skipIf(postgresServer.missing !== undefined)('PostgreSQL without the second look', () => {
-  test('grants the stage that an owner leaves between the look and the insert', async () => {
+const look = postgresServer.dialect.secondLook;
+const blind = [
+  ['the second look', undefined],
+  ['the lock that makes it see the latest commit', look && { ...look, lock: sql`` }],
+] as const;
+
+describe.skipIf(postgresServer.missing !== undefined)('PostgreSQL', () => {
+  test.each(blind)('without %s grants the stage that an owner leaves meanwhile', async (_, secondLook) => {
     const place = await postgresServer.make('one_look');
     const owner = place.process();
     const lease = (await acquireLease(owner.ownership, { taskId: 1, actor: 'monitor' }))._unsafeUnwrap();
     const trx = await owner.db.startTransaction().execute();
     const move = { taskId: 1, expected: 'deploy', next: 'done', lease, release: true };
     (await updateStageCas(owner.ownership.using(trx), move))._unsafeUnwrap();
-    const { ownership } = place.process({}, { dialect: { ...postgresServer.dialect, secondLook: undefined } });
+    const { ownership } = place.process({}, { dialect: { ...postgresServer.dialect, secondLook } });
     const asked = Promise.resolve(acquireLease(ownership, request));
     await place.waiting(1);
     await trx.commit().execute();

@@ -20,6 +20,7 @@ export interface Explored {
 const { ttlMs, maxHoldMs } = options.lease;
 const {
   mover,
+  looker,
   holder,
   webhook,
   twoInOne,
@@ -51,6 +52,15 @@ const movedOnce = invariant<Tables>('exactly one moved the stage', ({ processes 
 });
 
 const done = invariant<Tables>('the task gets done', (world) => world.rows('tasks')[0]?.['stage'] === 'done');
+
+/** What a lease holder has left, no handler is called for. */
+export const calledInTime = invariant<Tables>(
+  'a handler meets its task in the stage that it asked for',
+  ({ facts }) => {
+    const met = facts.flatMap(({ handled }) => (handled === undefined ? [] : [handled]));
+    return met.every((stage) => stage === 'deploy') || `met in ${met.join(' and ')}`;
+  },
+);
 
 const oneAtATime = invariant<Tables>('two actors of one process never hold the task together', ({ facts }) => {
   const begun = facts.filter(({ begins }) => begins !== undefined).length;
@@ -94,6 +104,15 @@ export const scenarios: readonly Explored[] = [
   {
     proves: 'one of two movers moves the stage',
     scenario: run({ A: mover(false), B: mover(true) }, {}, { finally: movedOnce }),
+    onFile: true,
+  },
+  {
+    proves: 'an owner that finishes between the look and the insert of another leaves it nothing to do',
+    scenario: run(
+      { A: looker, B: looker },
+      { crashes: 1, restarts: restart },
+      { invariant: [...always, calledInTime], eventually: done },
+    ),
     onFile: true,
   },
   {
