@@ -22,25 +22,7 @@ export {
   type OwnershipEvent,
   type Severity,
 } from './core/event.js';
-export type {
-  AlreadyFree,
-  EffectFailed,
-  EffectUnknown,
-  EffectUnrecorded,
-  Failure,
-  HandlerFailed,
-  IllegalTransition,
-  InvalidId,
-  LeaseBusy,
-  LeaseLost,
-  LostRace,
-  NotEnoughTime,
-  NotGranting,
-  StoreFailure,
-  StoreFailureKind,
-  TaskNotFound,
-  TokenMismatch,
-} from './core/failure.js';
+export type * from './core/failure.js';
 export type { Finding, FindingCode, FindingSeverity } from './core/finding.js';
 export type { Holder } from './core/holder.js';
 export type { IdType, IdValue } from './core/id.js';
@@ -101,7 +83,13 @@ export type { EffectFailure, EffectOutcome } from './effect/effect-outcome.js';
 export type { ApplyInput, EffectRequest, Probe, ProbeAnswer, ProbeQuestion } from './effect/effect-request.js';
 export { type EffectResolution, type ResolveEffectRequest, resolveEffect } from './effect/resolve-effect.js';
 export { runEffect } from './effect/run-effect.js';
-export { type ClaimedJob, type ClaimRequest, claimNextJob, type JobOrder } from './job/claim-next-job.js';
+export {
+  type ClaimedJob,
+  type ClaimedJobWith,
+  type ClaimRequest,
+  claimNextJob,
+  type JobOrder,
+} from './job/claim-next-job.js';
 export { type ClearedRunOwnership, clearedRunOwnership } from './job/cleared-run-ownership.js';
 export { type FindImpossibleOptions, findImpossibleQueued } from './job/find-impossible-queued.js';
 export {
@@ -110,7 +98,7 @@ export {
   type FinishRequest,
   finishJob,
 } from './job/finish-job.js';
-export type { FoundJob, ImpossibleQueued } from './job/found-job.js';
+export type { FoundJob, FoundJobWith, ImpossibleQueued } from './job/found-job.js';
 export { createJobReaper, type JobReaper } from './job/job-reaper.js';
 export type { CheckedJobs, JobColumnsIn, JobShapeOf, JobStatuses, JobsIn, JobsOption } from './job/jobs-option.js';
 export { parseJobId } from './job/parse-job-id.js';
@@ -118,19 +106,27 @@ export type { DeadJob, ReapDecision, ReaperOptions, RunningJob } from './job/rea
 export {
   type RequeueOwners,
   type RequeueReport,
+  type RequeueReportWith,
   type RequeueRequest,
   requeueRunningJobs,
 } from './job/requeue-running-jobs.js';
-export { type ResetGuard, type ResetReport, type ResetRequest, resetRunOwnership } from './job/reset-run-ownership.js';
+export {
+  type ResetGuard,
+  type ResetReport,
+  type ResetReportWith,
+  type ResetRequest,
+  resetRunOwnership,
+} from './job/reset-run-ownership.js';
 export {
   type SanitizeOptions,
   type SanitizeReport,
+  type SanitizeReportWith,
   sanitizeImpossibleQueued,
 } from './job/sanitize-impossible-queued.js';
 export { type StampOutcome, type StampRequest, stampRunOwnership } from './job/stamp-run-ownership.js';
-export type { JobOutcome, TickReport } from './job/tick-report.js';
+export type * from './job/tick-report.js';
 export { type AcquireFailure, acquireLease } from './lease/acquire-lease.js';
-export { type AcquiredLeases, acquireLeases } from './lease/acquire-leases.js';
+export { type AcquiredLeases, type AcquiredLeasesWith, acquireLeases } from './lease/acquire-leases.js';
 export { type AdvanceRequest, advanceFencingToken } from './lease/advance-fencing-token.js';
 export { type ForceReleaseRequest, forceReleaseLease } from './lease/force-release-lease.js';
 export { type Defer, type Inspection, inspectLease, shouldDefer } from './lease/inspect-lease.js';
@@ -147,15 +143,7 @@ export {
 export { type ReleaseOutcome, releaseLease } from './lease/release-lease.js';
 export { releaseLeases } from './lease/release-leases.js';
 export { type LeaseSnapshot, type Snapshot, snapshot } from './lease/snapshot.js';
-export type {
-  EffectsOption,
-  LeaseOption,
-  OwnershipOptions,
-  ScopeOption,
-  ScopeQuestion,
-  ShapeGiven,
-  ShapeOf,
-} from './options.js';
+export type * from './options.js';
 export { createTransitionOwnership } from './ownership.js';
 export type { ClaimEntry, ClaimRegistry } from './port/claim-registry.js';
 export type { Clock, ScheduledCall, ScheduleOptions } from './port/clock.js';
@@ -163,14 +151,24 @@ export type { Files } from './port/files.js';
 export type { Ports } from './port/ports.js';
 export type { ProcessTable } from './port/process-table.js';
 export type { Randomness } from './port/randomness.js';
-export { type RecoveryReport, type RecoveryRequest, recoverOnStartup } from './recovery/recover-on-startup.js';
-export type { UnfinishedTransition, UnfinishedTransitions } from './recovery/unfinished-transitions.js';
+export {
+  type RecoveryReport,
+  type RecoveryReportWith,
+  type RecoveryRequest,
+  recoverOnStartup,
+} from './recovery/recover-on-startup.js';
+export type {
+  UnfinishedTransition,
+  UnfinishedTransitions,
+  UnfinishedTransitionsWith,
+  UnfinishedTransitionWith,
+} from './recovery/unfinished-transitions.js';
 export type { Listener } from './runtime/observer.js';
 export { type CheckOptions, checkDialect, type DialectReport } from './schema/check-dialect.js';
 export { ensureSchema, type SchemaChange } from './schema/ensure-schema.js';
 export type * from './shape.js';
 export type { Condition } from './sql/owned-by.js';
-export type { StageChange, StageFailure } from './stage/stage-change.js';
+export type { StageChange, StageFailure, StageMoved } from './stage/stage-change.js';
 export type { StageMove, StageRequest } from './stage/stage-request.js';
 export { updateStageCas } from './stage/update-stage-cas.js';
 export type {

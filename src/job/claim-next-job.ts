@@ -34,11 +34,11 @@ export interface ClaimRequest<S extends ShapeWithJobs> {
 const check = requestOf({ where: given, orderBy: given, set: given } satisfies RulesOf<ClaimRequest<ShapeWithJobs>>);
 
 /** A job that this call moved from queued to running; nobody's run yet. */
-export interface ClaimedJob<S extends ShapeWithJobs = ShapeWithJobs> {
+export interface ClaimedJobWith<JobId, TaskId, StartedAt, Row> {
   /** The job. */
-  readonly jobId: S['jobs']['id'];
+  readonly jobId: JobId;
   /** Its task. */
-  readonly taskId: S['taskId'] | null;
+  readonly taskId: TaskId | null;
   /** No run has it yet: {@link stampRunOwnership} writes one. */
   readonly runId: null;
   /** No process runs it yet. */
@@ -46,14 +46,22 @@ export interface ClaimedJob<S extends ShapeWithJobs = ShapeWithJobs> {
   /** Its `started_at` just as the claim wrote it; what a stamp compares. */
   readonly started: string;
   /** The same, as the column is read. */
-  readonly startedAt: S['jobs']['startedAt'];
+  readonly startedAt: StartedAt;
   /** The same, as database time in epoch ms. */
   readonly startedAtMs: number;
   /** The nonce that the claim wrote, what a stamp compares too; `null` without `jobs.claim`. */
   readonly claim: string | null;
   /** All its columns, as the claim left them. */
-  readonly row: S['jobs']['row'];
+  readonly row: Row;
 }
+
+/** The same, with the types of an ownership. */
+export type ClaimedJob<S extends ShapeWithJobs = ShapeWithJobs> = ClaimedJobWith<
+  S['jobs']['id'],
+  S['taskId'],
+  S['jobs']['startedAt'],
+  S['jobs']['row']
+>;
 
 /**
  * Takes the next queued job: from queued to running, in one statement where the database can.
@@ -80,7 +88,10 @@ export interface ClaimedJob<S extends ShapeWithJobs = ShapeWithJobs> {
 export function claimNextJob<S extends ShapeWithJobs>(
   ownership: TransitionOwnership<S>,
   request: ClaimRequest<NoInfer<S>> = {},
-): ResultAsync<ClaimedJob<S> | null, StoreFailure> {
+): ResultAsync<
+  ClaimedJobWith<S['jobs']['id'], S['taskId'], S['jobs']['startedAt'], S['jobs']['row']> | null,
+  StoreFailure
+> {
   const context = contextOf(ownership);
   const jobs = jobsOf(context, 'claimNextJob');
   const { where = {}, orderBy = [], set = {} } = check(request);
@@ -93,7 +104,7 @@ export function claimNextJob<S extends ShapeWithJobs>(
   return answered(
     context.session,
     suited(context, ['jobs'], () => claimNext(context, jobs, claim)),
-  ) as ResultAsync<ClaimedJob<S> | null, StoreFailure>;
+  );
 }
 
 async function claimNext(context: Context, jobs: Jobs, claim: Claim): Promise<Result<ClaimedJob | null, StoreFailure>> {

@@ -5,7 +5,7 @@ import { limit, optional, type RulesOf, requestOf } from '../core/request.js';
 import type { ShapeWithJobs } from '../shape.js';
 import { answered } from '../sql/answered.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
-import { type ImpossibleQueued, toFound } from './found-job.js';
+import { type FoundJobWith, type ImpossibleQueued, toFound } from './found-job.js';
 import { type Jobs, jobsOf } from './jobs-of.js';
 import { impossiblePages } from './walk.js';
 
@@ -31,14 +31,14 @@ const PAGE = 1_000;
 export function findImpossibleQueued<S extends ShapeWithJobs>(
   ownership: TransitionOwnership<S>,
   options: FindImpossibleOptions = {},
-): ResultAsync<readonly ImpossibleQueued<S>[], StoreFailure> {
+): ResultAsync<
+  readonly FoundJobWith<S['jobs']['id'], S['taskId'], S['runId'], S['jobs']['startedAt']>[],
+  StoreFailure
+> {
   const context = contextOf(ownership);
   const jobs = jobsOf(context, 'findImpossibleQueued');
   const { limit } = check(options);
-  return answered(context.session, findImpossible(context, jobs, limit)) as ResultAsync<
-    readonly ImpossibleQueued<S>[],
-    StoreFailure
-  >;
+  return answered(context.session, findImpossible(context, jobs, limit));
 }
 
 /** The verb without its types. */

@@ -1,19 +1,32 @@
 import type { SeenJob } from '../core/job.js';
-import type { ShapeWithJobs } from '../shape.js';
+import type { Shape, ShapeWithJobs } from '../shape.js';
 
 /** A job with the run ownership that it was found with. */
-export interface FoundJob<S extends ShapeWithJobs = ShapeWithJobs> {
+export interface FoundJobWith<JobId, TaskId, RunId, StartedAt> {
   /** The job. */
-  readonly jobId: S['jobs']['id'];
+  readonly jobId: JobId;
   /** Its task. */
-  readonly taskId: S['taskId'] | null;
+  readonly taskId: TaskId | null;
   /** The run that it named. */
-  readonly runId: S['runId'] | null;
+  readonly runId: RunId | null;
   /** The pid that it named. */
   readonly pid: number | null;
   /** Its `started_at`, as the column is read. */
-  readonly startedAt: S['jobs']['startedAt'];
+  readonly startedAt: StartedAt;
 }
+
+/** The same, with the types of an ownership. */
+export type FoundJob<S extends ShapeWithJobs = ShapeWithJobs> = FoundJobWith<
+  S['jobs']['id'],
+  S['taskId'],
+  S['runId'],
+  S['jobs']['startedAt']
+>;
+
+/** A job as it was found; none without the option `jobs`. */
+export type FoundOf<S extends Shape> = S extends ShapeWithJobs
+  ? FoundJobWith<S['jobs']['id'], S['taskId'], S['runId'], S['jobs']['startedAt']>
+  : null;
 
 /** A queued job that carries a run's ownership, as it was found. */
 export type ImpossibleQueued<S extends ShapeWithJobs = ShapeWithJobs> = FoundJob<S>;

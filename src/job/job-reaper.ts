@@ -13,13 +13,13 @@ import { type Reaped, reapJob } from './reap-job.js';
 import { checkReaper, type ReaperOptions } from './reaper-options.js';
 import { type Assessed, assessPage, type Ticking, tellOverdue } from './running-evidence.js';
 import { sanitizeQueued } from './sanitize-impossible-queued.js';
-import type { JobOutcome, TickReport } from './tick-report.js';
+import type { JobOutcome, TickReport, TickReportWith } from './tick-report.js';
 import { runningPages } from './walk.js';
 
 /** Takes jobs from runs that are dead, one tick at a time. */
 export interface JobReaper<S extends ShapeWithJobs = ShapeWithJobs> {
   /** Looks at every running job once. Called while a tick is under way, it answers that one's report. */
-  tick(): ResultAsync<TickReport<S>, StoreFailure>;
+  tick(): ResultAsync<TickReportWith<S['jobs']['id']>, StoreFailure>;
 }
 
 /** Running jobs in one page. */
@@ -85,7 +85,7 @@ export function createJobReaper<S extends ShapeWithJobs>(
     tick: () => {
       context.keeper.glance();
       underWay ??= begin();
-      return underWay as ResultAsync<TickReport<S>, StoreFailure>;
+      return underWay;
     },
   });
 }

@@ -9,7 +9,7 @@ import { answered } from '../sql/answered.js';
 import { NOTHING } from '../sql/callers-parts.js';
 import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
-import { type FoundJob, toFound } from './found-job.js';
+import { type FoundJob, type FoundJobWith, toFound } from './found-job.js';
 import { factsOf, type Jobs, jobsOf } from './jobs-of.js';
 import { leaseOf, leasesOf } from './lease-evidence.js';
 import { moveJob } from './move-job.js';
@@ -31,18 +31,21 @@ export interface RequeueRequest {
 const check = requestOf({ owners } satisfies RulesOf<RequeueRequest>);
 
 /** What a requeueing pass did. */
-export interface RequeueReport<S extends ShapeWithJobs = ShapeWithJobs> {
+export interface RequeueReportWith<Job extends { readonly jobId: unknown }> {
   /** The jobs that are queued again, as they were found. */
-  readonly requeued: readonly FoundJob<S>[];
+  readonly requeued: readonly Job[];
   /** Running jobs that were left alone: not provably dead, or a live lease is on their task. */
-  readonly kept: readonly S['jobs']['id'][];
+  readonly kept: readonly Job['jobId'][];
   /** Jobs that changed while it looked, that somebody has locked, or whose UPDATE failed. */
-  readonly skipped: readonly S['jobs']['id'][];
+  readonly skipped: readonly Job['jobId'][];
   /** Jobs whose row cannot be read, an id outside its `idType` for instance: nothing was done with them. */
   readonly unreadable: number;
   /** True if nothing was skipped and nothing unreadable: every such job was seen and dealt with. */
   readonly complete: boolean;
 }
+
+/** The same, with the types of an ownership. */
+export type RequeueReport<S extends ShapeWithJobs = ShapeWithJobs> = RequeueReportWith<FoundJob<S>>;
 
 /**
  * Returns running jobs to the queue at a start, their run ownership cleared in the same UPDATE.
@@ -68,14 +71,14 @@ export interface RequeueReport<S extends ShapeWithJobs = ShapeWithJobs> {
 export function requeueRunningJobs<S extends ShapeWithJobs>(
   ownership: TransitionOwnership<S>,
   request: RequeueRequest,
-): ResultAsync<RequeueReport<S>, StoreFailure> {
+): ResultAsync<
+  RequeueReportWith<FoundJobWith<S['jobs']['id'], S['taskId'], S['runId'], S['jobs']['startedAt']>>,
+  StoreFailure
+> {
   const context = contextOf(ownership);
   const jobs = jobsOf(context, 'requeueRunningJobs');
   const { owners } = check(request);
-  return answered(context.session, requeueRunning(context, jobs, { owners })) as ResultAsync<
-    RequeueReport<S>,
-    StoreFailure
-  >;
+  return answered(context.session, requeueRunning(context, jobs, { owners }));
 }
 
 /** Running jobs in one page. */

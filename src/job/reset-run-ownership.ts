@@ -60,12 +60,15 @@ export interface ResetGuard<S extends ShapeWithJobs> {
 }
 
 /** What a reset did. */
-export interface ResetReport<S extends ShapeWithJobs = ShapeWithJobs> {
+export interface ResetReportWith<JobId> {
   /** The jobs that are queued again, in the order of the request. */
-  readonly reset: readonly S['jobs']['id'][];
+  readonly reset: readonly JobId[];
   /** The jobs that were not as expected, or not there; untouched. */
-  readonly skipped: readonly S['jobs']['id'][];
+  readonly skipped: readonly JobId[];
 }
+
+/** The same, with the types of an ownership. */
+export type ResetReport<S extends ShapeWithJobs = ShapeWithJobs> = ResetReportWith<S['jobs']['id']>;
 
 const MOST_JOBS = 500;
 
@@ -107,7 +110,7 @@ const NONE: ResetReport = Object.freeze({ reset: Object.freeze([]), skipped: Obj
 export function resetRunOwnership<S extends ShapeWithJobs>(
   ownership: TransitionOwnership<S>,
   request: ResetRequest<NoInfer<S>>,
-): ResultAsync<ResetReport<S>, StoreFailure> {
+): ResultAsync<ResetReportWith<S['jobs']['id']>, StoreFailure> {
   const context = contextOf(ownership);
   const jobs = jobsOf(context, 'resetRunOwnership');
   const checked = check(request, context.settings);
@@ -118,7 +121,7 @@ export function resetRunOwnership<S extends ShapeWithJobs>(
   return answered(
     context.session,
     suited(context, ['jobs'], () => resetAll(context, jobs, reset)),
-  ) as ResultAsync<ResetReport<S>, StoreFailure>;
+  );
 }
 
 function jobIdsOf({ jobId, jobIds }: ReturnType<typeof check>): readonly IdValue[] {

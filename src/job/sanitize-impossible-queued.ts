@@ -9,7 +9,7 @@ import type { ShapeWithJobs } from '../shape.js';
 import { answered } from '../sql/answered.js';
 import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
-import { type ImpossibleQueued, toFound } from './found-job.js';
+import { type FoundJob, type FoundJobWith, type ImpossibleQueued, toFound } from './found-job.js';
 import { factsOf, type Jobs, jobsOf } from './jobs-of.js';
 import { repairPage } from './repair-page.js';
 import { impossiblePages } from './walk.js';
@@ -23,18 +23,21 @@ export interface SanitizeOptions {
 }
 
 /** What a sanitizing pass found and did. */
-export interface SanitizeReport<S extends ShapeWithJobs = ShapeWithJobs> {
+export interface SanitizeReportWith<Job extends { readonly jobId: unknown }> {
   /** How many impossible jobs there were. */
   readonly found: number;
   /** Those that this pass repaired, as they were found; none in a dry run. */
-  readonly sanitized: readonly ImpossibleQueued<S>[];
+  readonly sanitized: readonly Job[];
   /** Those that changed while it looked, that somebody has locked, or whose repair failed: the next pass meets them again. */
-  readonly skipped: readonly S['jobs']['id'][];
+  readonly skipped: readonly Job['jobId'][];
   /** Jobs whose row cannot be read, an id outside its `idType` for instance: nothing was done with them. */
   readonly unreadable: number;
   /** True if nothing was skipped and nothing unreadable: every such job was seen and dealt with. */
   readonly complete: boolean;
 }
+
+/** The same, with the types of an ownership. */
+export type SanitizeReport<S extends ShapeWithJobs = ShapeWithJobs> = SanitizeReportWith<FoundJob<S>>;
 
 const MOST_IN_A_BATCH = 10_000;
 
@@ -70,11 +73,14 @@ const check = requestOf(
 export function sanitizeImpossibleQueued<S extends ShapeWithJobs>(
   ownership: TransitionOwnership<S>,
   options: SanitizeOptions = {},
-): ResultAsync<SanitizeReport<S>, StoreFailure> {
+): ResultAsync<
+  SanitizeReportWith<FoundJobWith<S['jobs']['id'], S['taskId'], S['runId'], S['jobs']['startedAt']>>,
+  StoreFailure
+> {
   const context = contextOf(ownership);
   const jobs = jobsOf(context, 'sanitizeImpossibleQueued');
   const sanitized = sanitizeQueued(context, jobs, check(options));
-  return answered(context.session, sanitized) as ResultAsync<SanitizeReport<S>, StoreFailure>;
+  return answered(context.session, sanitized);
 }
 
 /** The verb without its types. */

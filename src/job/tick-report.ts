@@ -1,7 +1,7 @@
 import type { ShapeWithJobs } from '../shape.js';
 
 /** What one tick found and did; each running job is counted once, a forced one among the reaped too. */
-export interface TickReport<S extends ShapeWithJobs = ShapeWithJobs> {
+export interface TickReportWith<JobId> {
   /** Running jobs that were looked at. */
   readonly examined: number;
   /** Claimed, and without a pid yet. */
@@ -28,15 +28,21 @@ export interface TickReport<S extends ShapeWithJobs = ShapeWithJobs> {
   /** True if nothing was skipped and nothing unreadable. */
   readonly complete: boolean;
   /** Each job that was deferred, reaped or skipped, and why. */
-  readonly outcomes: readonly JobOutcome<S>[];
+  readonly outcomes: readonly JobOutcomeWith<JobId>[];
 }
 
 /** What a tick did with one job. */
-export interface JobOutcome<S extends ShapeWithJobs = ShapeWithJobs> {
+export interface JobOutcomeWith<JobId> {
   /** The job. */
-  readonly jobId: S['jobs']['id'];
+  readonly jobId: JobId;
   /** What became of it. */
   readonly outcome: 'deferred' | 'reaped' | 'skipped';
   /** Why, for people. */
   readonly reason: string;
 }
+
+/** What a tick did, with the types of an ownership. */
+export type TickReport<S extends ShapeWithJobs = ShapeWithJobs> = TickReportWith<S['jobs']['id']>;
+
+/** What it did with one job, with the types of an ownership. */
+export type JobOutcome<S extends ShapeWithJobs = ShapeWithJobs> = JobOutcomeWith<S['jobs']['id']>;

@@ -15,7 +15,6 @@ import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { type Keyed, mayHaveInserted, mostTries, refusalOf, refuse, settle, undo, unfit } from './acquisition.js';
 import { enterClaim, grant, grantUnguarded, insertParameters, leaveClaim, type Pending } from './grant.js';
-import type { LeaseOf } from './lease-of.js';
 import { type CheckedRequest, checkLeaseRequest, type LeaseRequest } from './lease-request.js';
 import { release } from './release-lease.js';
 
@@ -51,7 +50,10 @@ import { release } from './release-lease.js';
 export function acquireLease<S extends Shape>(
   ownership: TransitionOwnership<S>,
   request: LeaseRequest<NoInfer<S>>,
-): ResultAsync<LeaseOf<S>, AcquireFailure<S>> {
+): ResultAsync<
+  Lease<S['taskId'], S['stage'], S['runId']>,
+  LeaseBusy | LostRace<S['stage']> | TaskNotFound | NotGranting | StoreFailure
+> {
   const context = contextOf(ownership);
   const checked = checkLeaseRequest(context, request);
   return answered(context.session, underWay(context.running, acquire(context, checked)));

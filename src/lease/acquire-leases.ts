@@ -3,6 +3,7 @@ import { type Context, contextOf, regimeOf } from '../context.js';
 import { leaseContended, notGranting } from '../core/fail.js';
 import type { LeaseBusy, LostRace, NotGranting, StoreFailure, TaskNotFound } from '../core/failure.js';
 import type { IdValue } from '../core/id.js';
+import type { Lease } from '../core/lease.js';
 import { shown } from '../core/shown.js';
 import { underWay } from '../runtime/under-way.js';
 import type { Shape } from '../shape.js';
@@ -11,19 +12,21 @@ import type { TransitionOwnership } from '../transition-ownership.js';
 import { acquireChunk, type Outcome } from './acquire-chunk.js';
 import { refusalOf } from './acquisition.js';
 import { grantUnguarded } from './grant.js';
-import type { LeaseOf } from './lease-of.js';
 import { type CheckedRequest, checkLeaseRequest, type LeaseRequest } from './lease-request.js';
 import { release } from './release-lease.js';
 
 /** What became of many requests. */
-export interface AcquiredLeases<S extends Shape> {
+export interface AcquiredLeasesWith<TaskId extends IdValue, Stage extends string | null, RunId extends IdValue> {
   /** The leases that were granted, in the order of their requests. */
-  readonly acquired: readonly LeaseOf<S>[];
+  readonly acquired: readonly Lease<TaskId, Stage, RunId>[];
   /** Those whose task somebody holds. */
   readonly busy: readonly LeaseBusy[];
   /** Those whose task is not there, or not in the stage of the request. */
-  readonly refused: readonly (LostRace<S['stage']> | TaskNotFound)[];
+  readonly refused: readonly (LostRace<Stage> | TaskNotFound)[];
 }
+
+/** The same, with the types of an ownership. */
+export type AcquiredLeases<S extends Shape> = AcquiredLeasesWith<S['taskId'], S['stage'], S['runId']>;
 
 /** Requests in one statement. */
 const CHUNK = 500;
@@ -49,7 +52,7 @@ const CHUNK = 500;
 export function acquireLeases<S extends Shape>(
   ownership: TransitionOwnership<S>,
   requests: readonly LeaseRequest<NoInfer<S>>[],
-): ResultAsync<AcquiredLeases<S>, NotGranting | StoreFailure> {
+): ResultAsync<AcquiredLeasesWith<S['taskId'], S['stage'], S['runId']>, NotGranting | StoreFailure> {
   const context = contextOf(ownership);
   if (!Array.isArray(requests)) throw new TypeError(`requests must be an array, got ${shown(requests)}`);
   // A hole is a request as well, and none that can be granted.
@@ -60,7 +63,7 @@ export function acquireLeases<S extends Shape>(
     tasks.add(taskId);
   }
   const asked = underWay(context.running, acquireAll(context, checked));
-  return answered(context.session, asked) as ResultAsync<AcquiredLeases<S>, NotGranting | StoreFailure>;
+  return answered(context.session, asked);
 }
 
 async function acquireAll(

@@ -7,14 +7,30 @@ import { boolean, given, optional, type RulesOf, requestOf } from '../core/reque
 import { type Probes, probesRule } from '../effect/assess-transition.js';
 import type { AnyProbe } from '../effect/effect-request.js';
 import { lookForImpossible } from '../job/find-impossible-queued.js';
+import type { FoundOf } from '../job/found-job.js';
 import { type Jobs, jobsOf } from '../job/jobs-of.js';
-import { owners, type RequeueOwners, type RequeueReport, requeueRunning } from '../job/requeue-running-jobs.js';
-import { type SanitizeReport, sanitizeQueued, sanitizeReport } from '../job/sanitize-impossible-queued.js';
+import {
+  owners,
+  type RequeueOwners,
+  type RequeueReport,
+  type RequeueReportWith,
+  requeueRunning,
+} from '../job/requeue-running-jobs.js';
+import {
+  type SanitizeReport,
+  type SanitizeReportWith,
+  sanitizeQueued,
+  sanitizeReport,
+} from '../job/sanitize-impossible-queued.js';
 import { type Reclaimed, reclaimStale } from '../lease/reclaim-stale-leases.js';
-import type { Shape, ShapeWithJobs } from '../shape.js';
+import type { Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
-import { type ReadTransitions, type UnfinishedTransitions, unfinishedTransitions } from './unfinished-transitions.js';
+import {
+  type ReadTransitions,
+  type UnfinishedTransitionsWith,
+  unfinishedTransitions,
+} from './unfinished-transitions.js';
 
 /** How to recover. */
 export interface RecoveryRequest<S extends Shape> {
@@ -39,11 +55,12 @@ const check = requestOf({
 } satisfies RulesOf<RecoveryRequest<Shape>>);
 
 /** What a recovery did, or in a dry run would do, and what is left to do. */
-export interface RecoveryReport<S extends Shape = Shape> extends UnfinishedTransitions<S> {
+export interface RecoveryReportWith<TaskId, Job extends { readonly jobId: unknown } | null>
+  extends UnfinishedTransitionsWith<TaskId> {
   /** The jobs that went back to the queue, and those that did not; `null` without the option `jobs`. */
-  readonly jobs: S extends ShapeWithJobs ? RequeueReport<S> : null;
+  readonly jobs: Job extends { readonly jobId: unknown } ? RequeueReportWith<Job> : null;
   /** The impossible queued jobs that were repaired; `null` without the option `jobs`. */
-  readonly sanitized: S extends ShapeWithJobs ? SanitizeReport<S> : null;
+  readonly sanitized: Job extends { readonly jobId: unknown } ? SanitizeReportWith<Job> : null;
   /** The leases of dead owners that were deleted. */
   readonly reclaimed: readonly Reclaimed[];
   /** Leases of dead owners that could not be deleted. */
@@ -56,6 +73,9 @@ export interface RecoveryReport<S extends Shape = Shape> extends UnfinishedTrans
   /** True if nothing was skipped or unreadable: every row that could be recovered was. */
   readonly complete: boolean;
 }
+
+/** The same, with the types of an ownership. */
+export type RecoveryReport<S extends Shape = Shape> = RecoveryReportWith<S['taskId'], FoundOf<S>>;
 
 /**
  * Recovers what earlier processes left behind: call it at a start, before any new work is taken.
@@ -87,7 +107,7 @@ export interface RecoveryReport<S extends Shape = Shape> extends UnfinishedTrans
 export function recoverOnStartup<S extends Shape>(
   ownership: TransitionOwnership<S>,
   request: RecoveryRequest<NoInfer<S>>,
-): ResultAsync<RecoveryReport<S>, StoreFailure> {
+): ResultAsync<RecoveryReportWith<S['taskId'], FoundOf<S>>, StoreFailure> {
   const context = contextOf(ownership);
   if (context.session.inTransaction) {
     throw new TypeError('recoverOnStartup needs the ownership itself, not one made by using(trx)');

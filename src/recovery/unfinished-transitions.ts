@@ -14,18 +14,24 @@ import { execute } from '../sql/execute.js';
 import { partRows } from '../sql/rows.js';
 
 /** A transition that was broken off in an effect; of its effects those that are unfinished. */
-export interface UnfinishedTransition<S extends Shape = Shape> extends Assessment {
+export interface UnfinishedTransitionWith<TaskId> extends Assessment {
   /** The task. */
-  readonly taskId: S['taskId'];
+  readonly taskId: TaskId;
 }
 
+/** The same, with the types of an ownership. */
+export type UnfinishedTransition<S extends Shape = Shape> = UnfinishedTransitionWith<S['taskId']>;
+
 /** The transitions with unfinished effects. */
-export interface UnfinishedTransitions<S extends Shape = Shape> {
+export interface UnfinishedTransitionsWith<TaskId> {
   /** Those that nobody is in the middle of, in the order of their tasks. */
-  readonly transitions: readonly UnfinishedTransition<S>[];
+  readonly transitions: readonly UnfinishedTransitionWith<TaskId>[];
   /** The tasks of those whose owner lives, or may live: they are its own to finish. */
-  readonly underWay: readonly S['taskId'][];
+  readonly underWay: readonly TaskId[];
 }
+
+/** The same, with the types of an ownership. */
+export type UnfinishedTransitions<S extends Shape = Shape> = UnfinishedTransitionsWith<S['taskId']>;
 
 /** The same, with the number of rows of the journal that could not be read: each was told. */
 export interface ReadTransitions extends UnfinishedTransitions {

@@ -2,18 +2,21 @@ import type { IllegalTransition, LeaseBusy, LeaseLost, LostRace, StoreFailure, T
 import type { Shape } from '../shape.js';
 
 /** A stage write that won. */
-export interface StageChange<S extends Shape = Shape> {
+export interface StageMoved<TaskId, Stage> {
   /** The task that moved. */
-  readonly taskId: S['taskId'];
+  readonly taskId: TaskId;
   /** The stage that it was in. */
-  readonly from: S['stage'];
+  readonly from: Stage;
   /** The stage that it is in. */
-  readonly to: S['stage'];
+  readonly to: Stage;
   /** The token of the lease that fenced the write; `null` without one. */
   readonly fencingToken: number | null;
   /** True if the lease was given back in the same commit. */
   readonly released: boolean;
 }
+
+/** The same, with the types of an ownership. */
+export type StageChange<S extends Shape = Shape> = StageMoved<S['taskId'], S['stage']>;
 
 /** Why a stage write did not happen. */
 export type StageFailure<S extends Shape = Shape> =

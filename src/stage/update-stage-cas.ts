@@ -1,6 +1,7 @@
 import { err, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import { illegalTransition } from '../core/fail.js';
+import type { IllegalTransition, LeaseBusy, LeaseLost, LostRace, StoreFailure, TaskNotFound } from '../core/failure.js';
 import { isLegalMove } from '../core/stages.js';
 import { releasedUnguarded } from '../evidence/released.js';
 import { secretOf } from '../runtime/lease-handle.js';
@@ -9,7 +10,7 @@ import { answered } from '../sql/answered.js';
 import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { fitting } from './fitting.js';
-import type { StageChange, StageFailure } from './stage-change.js';
+import type { StageChange, StageFailure, StageMoved } from './stage-change.js';
 import { type CheckedStageWrite, checkStageWrite, type StageRequest } from './stage-request.js';
 import { writeFenced } from './write-fenced.js';
 import { writeUnfenced } from './write-unfenced.js';
@@ -39,10 +40,13 @@ import { writeUnfenced } from './write-unfenced.js';
 export function updateStageCas<S extends Shape, From extends S['stage']>(
   ownership: TransitionOwnership<S>,
   request: StageRequest<S, From>,
-): ResultAsync<StageChange<S>, StageFailure<S>> {
+): ResultAsync<
+  StageMoved<S['taskId'], S['stage']>,
+  LostRace<S['stage']> | LeaseBusy | LeaseLost | TaskNotFound | IllegalTransition | StoreFailure
+> {
   const context = contextOf(ownership);
   const checked = checkStageWrite(context, request);
-  return answered(context.session, writeStage(context, checked)) as ResultAsync<StageChange<S>, StageFailure<S>>;
+  return answered(context.session, writeStage(context, checked));
 }
 
 /** The verb without its types. */

@@ -1,7 +1,15 @@
 import type { ResultAsync } from 'neverthrow';
 import type { Context } from '../context.js';
 import type { Json } from '../core/effect-result.js';
-import type { LeaseLost, NotEnoughTime, StoreFailure } from '../core/failure.js';
+import type {
+  IllegalTransition,
+  LeaseBusy,
+  LeaseLost,
+  LostRace,
+  NotEnoughTime,
+  StoreFailure,
+  TaskNotFound,
+} from '../core/failure.js';
 import type { Lease } from '../core/lease.js';
 import { given, type RulesOf, requestOf } from '../core/request.js';
 import { shown } from '../core/shown.js';
@@ -13,7 +21,7 @@ import { checkExtend, extend } from '../evidence/extend-lease.js';
 import { LeaseHandle, secretOf } from '../runtime/lease-handle.js';
 import type { Shape } from '../shape.js';
 import { answered } from '../sql/answered.js';
-import type { StageChange, StageFailure } from '../stage/stage-change.js';
+import type { StageMoved } from '../stage/stage-change.js';
 import { checkStageWrite } from '../stage/stage-request.js';
 import { writeStage } from '../stage/update-stage-cas.js';
 import type { CallersHandle } from '../transition-ownership.js';
@@ -59,7 +67,13 @@ export interface Held<S extends Shape = Shape> extends Lease<S['taskId'], S['sta
    */
   extend(maxHoldMs: number): ResultAsync<Lease<S['taskId'], S['stage'], S['runId']>, LeaseLost | StoreFailure>;
   /** Moves the task to `next`, fenced by this lease. */
-  updateStage(next: S['stage'], write?: HeldStageWrite<S>): ResultAsync<StageChange<S>, StageFailure<S>>;
+  updateStage(
+    next: S['stage'],
+    write?: HeldStageWrite<S>,
+  ): ResultAsync<
+    StageMoved<S['taskId'], S['stage']>,
+    LostRace<S['stage']> | LeaseBusy | LeaseLost | TaskNotFound | IllegalTransition | StoreFailure
+  >;
   /** Runs one irreversible step under this lease, as `runEffect` does. */
   runEffect<V extends Json | void>(request: EffectRequest<S, V>): ResultAsync<EffectOutcome<V>, EffectFailure<V>>;
   /**

@@ -79,7 +79,17 @@ export function withTransitionLease<S extends Shape, R>(
   ownership: TransitionOwnership<S>,
   request: LeaseRequest<NoInfer<S>>,
   handler: (held: Held<S>) => R,
-): ResultAsync<HandledValue<R>, TransitionFailure<R, S>> {
+): ResultAsync<
+  HandledValue<R>,
+  | LeaseBusy
+  | LostRace<S['stage']>
+  | TaskNotFound
+  | NotGranting
+  | LeaseLost<HandledValue<R>>
+  | HandlerFailed
+  | StoreFailure
+  | HandledError<R>
+> {
   const context = contextOf(ownership);
   if (context.session.inTransaction) {
     throw new TypeError('withTransitionLease needs the ownership itself, not one made by using(trx)');

@@ -3,10 +3,11 @@ import { CURSOR, Editor } from './editor.js';
 
 const HEAD = `
 import type { Generated, Kysely } from 'kysely';
-import * as library from 'transition-ownership';
+import { acquireLease, acquireLeases, claimNextJob, createJobReaper, createTransitionOwnership, finishJob, inspectLease, recoverOnStartup, releaseLease, requeueRunningJobs, resetRunOwnership, runEffect, sanitizeImpossibleQueued, snapshot, updateStageCas, withTransitionLease } from 'transition-ownership';
 
+type Stage = 'deploy-staging' | 'deploy' | 'done';
 interface Database {
-  tasks: { id: Generated<number>; stage: 'deploy-staging' | 'deploy' | 'done'; note: string | null; updated_at: string };
+  tasks: { id: Generated<number>; stage: Stage; note: string | null; updated_at: string };
   builds: { build_id: number; phase: 'built' | 'shipped' | null; seen_at: Date; kind: number; code: string };
   papers: { paper_id: string; stage: string };
   jobs: { id: number; task_id: number; status: 'queued' | 'running' | 'failed' | 'done'; run_id: number | null;
@@ -20,7 +21,7 @@ const editor = new Editor();
 
 describe('an editor offers for tasks the columns of its table, and of no other', () => {
   const offered = (tasks: string) =>
-    editor.completions(`${HEAD}library.createTransitionOwnership({ db, tasks: { ${tasks} } });`);
+    editor.completions(`${HEAD}createTransitionOwnership({ db, tasks: { ${tasks} } });`);
 
   test.each([
     ['the tables', `table: '${CURSOR}'`, ['builds', 'jobs', 'papers', 'tasks']],
@@ -45,7 +46,7 @@ describe('an editor offers for tasks the columns of its table, and of no other',
 
 describe('the compiler points at what is wrong, and names what would be right', () => {
   const said = (tasks: string, more = '') =>
-    editor.errors(`${HEAD}library.createTransitionOwnership({ db, tasks: { ${tasks} }${more} });`);
+    editor.errors(`${HEAD}createTransitionOwnership({ db, tasks: { ${tasks} }${more} });`);
 
   test.each([
     ['a column that is not there', `table: 'builds', id: 'build_id', stage: 'stage'`, '"phase"'],
@@ -76,5 +77,40 @@ describe('the compiler points at what is wrong, and names what would be right', 
       ],
     ] as const)
       expect(said(tasks, more)).toEqual([]);
+  });
+});
+
+describe('what an editor shows of a verb is short', () => {
+  const OWN = `${HEAD}
+const ownership = createTransitionOwnership({ db, effects: {},
+  tasks: { table: 'tasks', id: 'id', stage: 'stage' },
+  jobs: { table: 'jobs', id: 'id', taskId: 'task_id', status: 'status', runId: 'run_id', pid: 'pid',
+    startedAt: 'started_at', statuses: { queued: 'queued', running: 'running', failed: 'failed' } } });
+declare const lease: Awaited<ReturnType<typeof acquireLease<NonNullable<typeof ownership.shape>>>> extends
+  import('neverthrow').Result<infer L, infer _E> ? L : never;
+`;
+  test.each([
+    [`acquireLease(ownership, { taskId: 1, actor: 'monitor' })`],
+    [`acquireLeases(ownership, [{ taskId: 1, actor: 'monitor' }])`],
+    [`updateStageCas(ownership, { taskId: 1, expected: 'deploy', next: 'done' })`],
+    [`withTransitionLease(ownership, { taskId: 1, actor: 'monitor' }, async () => 7)`],
+    [`claimNextJob(ownership)`],
+    [`finishJob(ownership, { jobId: 1, runId: 7, status: 'done' })`],
+    [`resetRunOwnership(ownership, { jobId: 1, expected: 'any' })`],
+    [`requeueRunningJobs(ownership, { owners: 'all' })`],
+    [`sanitizeImpossibleQueued(ownership)`],
+    [`recoverOnStartup(ownership, { jobs: 'all' })`],
+    [`runEffect(ownership, lease, { effect: 'merge', key: '1', apply: () => 7 })`],
+    [`inspectLease(ownership, 1)`],
+    [`snapshot(ownership)`],
+    [`releaseLease(ownership, lease)`],
+    [`createJobReaper(ownership, { finalizeGraceMs: 1, maxRunningMs: 3_600_000, onDead: 'fail' }).tick()`],
+  ])('%s', (call) => {
+    for (const text of [`const re${CURSOR}sult = ${call};`, `const re${CURSOR}sult = await ${call};`]) {
+      const shown = editor.hover(`${OWN}${text}\nexport {};`);
+      expect(shown).toContain('const result: ');
+      expect(shown).not.toContain(': any');
+      expect(shown.length, shown).toBeLessThan(200);
+    }
   });
 });

@@ -15,7 +15,8 @@ export class Editor {
 
   constructor() {
     const read = ts.readConfigFile(join(root, 'test', 'types', 'tsconfig.json'), (path) => ts.sys.readFile(path));
-    const { options } = ts.parseJsonConfigFileContent(read.config, ts.sys, join(root, 'test', 'types'));
+    const { options: strict } = ts.parseJsonConfigFileContent(read.config, ts.sys, join(root, 'test', 'types'));
+    const options = { ...strict, noUnusedLocals: false };
     this.#service = ts.createLanguageService({
       getCompilationSettings: () => options,
       getScriptFileNames: () => [this.#path],
@@ -38,6 +39,12 @@ export class Editor {
   completions(text: string): readonly string[] {
     const at = this.#edit(text);
     return (this.#service.getCompletionsAtPosition(this.#path, at, {})?.entries ?? []).map(({ name }) => name).sort();
+  }
+
+  /** What is shown of the name at the cursor. */
+  hover(text: string): string {
+    const at = this.#edit(text);
+    return ts.displayPartsToString(this.#service.getQuickInfoAtPosition(this.#path, at)?.displayParts);
   }
 
   /** What the compiler says of a text: where it points, and the whole of what it says. */
