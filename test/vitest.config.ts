@@ -11,7 +11,7 @@ export default defineConfig({
   resolve: { tsconfigPaths: true },
   test: {
     pool: 'forks',
-    testTimeout: 20_000,
+    testTimeout: 60_000,
     reporters,
     projects: [
       {

@@ -58,7 +58,7 @@ export const calledInTime = invariant<Tables>(
   'a handler meets its task in the stage that it asked for',
   ({ facts }) => {
     const met = facts.flatMap(({ handled }) => (handled === undefined ? [] : [handled]));
-    return met.every((stage) => stage === 'deploy') || `met in ${met.join(' and ')}`;
+    return met.every((stage) => stage === 'deploy') || `met in ${met.map(String).join(' and ')}`;
   },
 );
 
