@@ -30,7 +30,7 @@ const lease = (await acquireLease(ownership, { taskId: 1, actor: 'finalizer', st
 
 // An actor that would advance the task asks first; uncertainty always means: wait.
 const advice = (await shouldDefer(ownership, 1))._unsafeUnwrap();
-console.log(`the reconciler defers: ${advice.defer}, ${advice.defer && advice.because}`);
+console.log(`the reconciler defers: ${advice.defer}, ${advice.defer && advice.reason}`);
 
 const { leases } = (await snapshot(ownership))._unsafeUnwrap();
 for (const { taskId, actor, stage, verdict, reason, sameProcess } of leases) {

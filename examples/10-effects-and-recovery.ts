@@ -65,7 +65,7 @@ async function parent(): Promise<void> {
   const blind = (await recoverOnStartup(ownership, { jobs: 'dead-only' }))._unsafeUnwrap();
   for (const { reason } of blind.reclaimed) console.log(`reclaimed: ${reason}`);
   for (const { decision, effects } of blind.transitions)
-    console.log(`without a probe: ${decision}, ${effects[0]?.why}`);
+    console.log(`without a probe: ${decision}, ${effects[0]?.message}`);
   const asked = (await recoverOnStartup(ownership, { jobs: 'dead-only', probes: { merge_pr: probe } }))._unsafeUnwrap();
   for (const { decision } of asked.transitions) console.log(`with a probe: ${decision}`);
 

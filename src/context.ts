@@ -3,17 +3,16 @@ import type { StoreFailure } from './core/failure.js';
 import type { Finding } from './core/finding.js';
 import type { Holder } from './core/holder.js';
 import type { IdType, IdValue } from './core/id.js';
-import { shown } from './core/shown.js';
+import { inspectValue } from './core/inspect-value.js';
+import type { Observer } from './core/observer.js';
 import type { StageMap } from './core/stages.js';
 import type { Timing } from './core/timing.js';
 import type { Liveness } from './core/verdict.js';
 import type { Dialect, TimeFormat } from './dialect/dialect.js';
+import type { Claims } from './holding/claims.js';
+import type { Holding } from './holding/holding.js';
+import type { LeaseSignal } from './holding/lease-signal.js';
 import type { Ports } from './port/ports.js';
-import type { Claims } from './runtime/claims.js';
-import type { Holding } from './runtime/holding.js';
-import type { LeaseSignal } from './runtime/lease-signal.js';
-import type { Observer } from './runtime/observer.js';
-import type { Sightings } from './runtime/sightings.js';
 import type { AcquireStatements } from './sql/acquire-statements.js';
 import type { CallersTable } from './sql/callers-table.js';
 import type { ColumnsFound } from './sql/columns-found.js';
@@ -24,6 +23,7 @@ import type { LeaseStatements } from './sql/lease-statements.js';
 import type { Session } from './sql/session.js';
 import type { SoughtStatements } from './sql/sought-statements.js';
 import type { TaskStatements } from './sql/task-statements.js';
+import type { ExpiryWatch } from './system/expiry-watch.js';
 
 /** Whether the library guards at all: `off` does what the orchestrator did before, `draining` grants nothing new. */
 export type Mode = 'on' | 'draining' | 'off';
@@ -63,7 +63,7 @@ export interface Settings {
 }
 
 /** Renews the leases of an ownership. */
-export interface Keeper {
+export interface Renewer {
   /** Takes a lease into care. */
   keep(holding: Holding): void;
   /** Lets it go: its row is deleted, or left to expire, and its claim is in use no more. */
@@ -106,9 +106,9 @@ export interface Context {
   readonly settings: Settings;
   readonly ports: Ports;
   readonly observer: Observer;
-  readonly sightings: Sightings;
+  readonly sightings: ExpiryWatch;
   readonly survey: Surveys;
-  readonly keeper: Keeper;
+  readonly renewer: Renewer;
   /** Acquisitions, handlers and effects that are under way; `close` waits for them. */
   readonly running: Set<Promise<unknown>>;
   /** The signals of leases without a row that somebody has asked for: `close` fires them too. */
@@ -158,9 +158,9 @@ export function contextOf(ownership: ContextCarrier): Context {
   const context = (ownership as Partial<ContextCarrier> | null | undefined)?.[CONTEXT];
   if (context === undefined)
     throw new TypeError(
-      `the first argument must be an ownership made by createTransitionOwnership, got ${shown(ownership)}`,
+      `the first argument must be an ownership made by createTransitionOwnership, got ${inspectValue(ownership)}`,
     );
-  context.keeper.glance();
+  context.renewer.glance();
   return context;
 }
 

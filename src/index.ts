@@ -29,6 +29,7 @@ export type { IdType, IdValue } from './core/id.js';
 export type { JobProcess } from './core/job-process.js';
 export type { AbortReason, Lease } from './core/lease.js';
 export { NotApplied } from './core/not-applied.js';
+export type { Listener } from './core/observer.js';
 export type { ProcessIdentity, ProcessSighting } from './core/process.js';
 export {
   assessRunningJob,
@@ -163,7 +164,6 @@ export type {
   UnfinishedTransitionsWith,
   UnfinishedTransitionWith,
 } from './recovery/unfinished-transitions.js';
-export type { Listener } from './runtime/observer.js';
 export { type CheckOptions, checkDialect, type DialectReport } from './schema/check-dialect.js';
 export { ensureSchema, type SchemaChange } from './schema/ensure-schema.js';
 export type * from './shape.js';

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Mode, SurveyMode } from './context.js';
 import type { IdType } from './core/id.js';
+import type { Listener } from './core/observer.js';
 import type { ProcessIdentity } from './core/process.js';
 import type { Judge, Liveness } from './core/verdict.js';
 import type { Dialect, TimeFormat } from './dialect/dialect.js';
@@ -11,7 +12,6 @@ import type { Clock } from './port/clock.js';
 import type { Files } from './port/files.js';
 import type { ProcessTable } from './port/process-table.js';
 import type { Randomness } from './port/randomness.js';
-import type { Listener } from './runtime/observer.js';
 import type { Fitting, IdOf, SetOf, Shape, StoredId, TableOf, ValueOf } from './shape.js';
 import type { AnyTasks, CheckedTasks, MovesSaid, TaskIdTypeOf } from './tasks-option.js';
 

@@ -2,24 +2,18 @@ import type { Kysely } from 'kysely';
 import { type Context, carry, type Mode } from './context.js';
 import { checkObject } from './core/check.js';
 import type { IdType } from './core/id.js';
-import { shown } from './core/shown.js';
+import { inspectValue } from './core/inspect-value.js';
+import { Observer } from './core/observer.js';
 import { unawaited } from './core/unawaited.js';
 import type { Dialect } from './dialect/dialect.js';
 import { type DialectName, resolveDialect } from './dialect/infer.js';
+import { Claims } from './holding/claims.js';
+import type { LeaseSignal } from './holding/lease-signal.js';
 import type { JobsOption } from './job/jobs-option.js';
 import { closer } from './lease/close.js';
-import { RenewalKeeper } from './lease/keeper.js';
+import { LeaseRenewer } from './lease/lease-renewer.js';
 import type { OwnershipOptions, ScopeOption, ShapeGiven } from './options.js';
 import type { Ports } from './port/ports.js';
-import { Claims } from './runtime/claims.js';
-import { systemClock } from './runtime/clock.js';
-import { systemFiles } from './runtime/files.js';
-import type { LeaseSignal } from './runtime/lease-signal.js';
-import { Observer } from './runtime/observer.js';
-import { processClaims, processIdentity } from './runtime/process-scope.js';
-import { systemProcesses } from './runtime/process-table.js';
-import { systemRandomness } from './runtime/randomness.js';
-import { Sightings } from './runtime/sightings.js';
 import { type CheckedOptions, checkOptions, checkSpelling, settingsOf } from './settings.js';
 import { acquireStatements } from './sql/acquire-statements.js';
 import type { Handle } from './sql/callers-table.js';
@@ -33,6 +27,12 @@ import type { Database } from './sql/statement.js';
 import { tableName } from './sql/tables.js';
 import { taskStatements } from './sql/task-statements.js';
 import { Surveyor } from './survey/surveyor.js';
+import { systemClock } from './system/clock.js';
+import { ExpiryWatch } from './system/expiry-watch.js';
+import { systemFiles } from './system/files.js';
+import { processClaims, processIdentity } from './system/process-scope.js';
+import { systemProcesses } from './system/process-table.js';
+import { systemRandomness } from './system/randomness.js';
 import type { AnyTasks } from './tasks-option.js';
 import type { CallersHandle, TransitionOwnership } from './transition-ownership.js';
 
@@ -83,7 +83,7 @@ function present(context: Context): TransitionOwnership<never> {
 /** A handle of the caller's without plugins, which would rename the library's columns. */
 function bare(handle: object): Database {
   const { withoutPlugins } = (handle ?? {}) as Partial<Database>;
-  if (typeof withoutPlugins !== 'function') throw new TypeError(`db must be a Kysely, got ${shown(handle)}`);
+  if (typeof withoutPlugins !== 'function') throw new TypeError(`db must be a Kysely, got ${inspectValue(handle)}`);
   return withoutPlugins.call(handle);
 }
 
@@ -129,9 +129,9 @@ function compose(options: CheckedOptions): Context {
     },
     ports,
     observer,
-    sightings: new Sightings(clock),
+    sightings: new ExpiryWatch(clock),
     survey,
-    keeper: new RenewalKeeper(() => context),
+    renewer: new LeaseRenewer(() => context),
     running: new Set<Promise<unknown>>(),
     unguarded: new Set<LeaseSignal>(),
     closing: { begun: false },
@@ -174,7 +174,7 @@ function readMode(mode: Mode | (() => Mode)): () => Mode {
       }
     };
   }
-  if (!MODES.includes(mode)) throw new RangeError(`mode must be "on", "draining" or "off", got ${shown(mode)}`);
+  if (!MODES.includes(mode)) throw new RangeError(`mode must be "on", "draining" or "off", got ${inspectValue(mode)}`);
   return () => mode;
 }
 

@@ -1,5 +1,7 @@
 import type { Settings } from './context.js';
 import type { IdType } from './core/id.js';
+import { inspectValue } from './core/inspect-value.js';
+import type { Listener } from './core/observer.js';
 import {
   by,
   callable,
@@ -14,17 +16,15 @@ import {
   type RulesOf,
   requestOf,
 } from './core/request.js';
-import { shown } from './core/shown.js';
 import { checkRenewals, timingRules } from './core/timing.js';
 import { type Judge, type Liveness, livenessOf } from './core/verdict.js';
 import type { Dialect, NamedTable, TimeFormat } from './dialect/dialect.js';
 import { checkJobs, jobsRule } from './job/check-jobs-option.js';
 import type { JobsOption } from './job/jobs-option.js';
 import type { EffectsOption, LeaseOption, OwnershipOptions } from './options.js';
-import { portRules } from './runtime/check-ports.js';
-import type { Listener } from './runtime/observer.js';
 import { CallersTable, type Handle, schemaOf } from './sql/callers-table.js';
 import { checkOwnName, shownTable } from './sql/tables.js';
+import { portRules } from './system/check-ports.js';
 import { type TasksOption, tasksRule } from './tasks-option.js';
 
 const TIME_FORMATS = [
@@ -99,7 +99,7 @@ export function settingsOf(
   const { idType: taskIdType = alias ?? 'integer' } = tasks;
   if (alias !== undefined && alias !== taskIdType) {
     throw new RangeError(
-      `tasks.idType and its alias lease.taskIdType must be the same, got ${shown(taskIdType)} and ${shown(alias)}`,
+      `tasks.idType and its alias lease.taskIdType must be the same, got ${inspectValue(taskIdType)} and ${inspectValue(alias)}`,
     );
   }
   checkRenewals(timing.ttlMs, timing.renewEveryMs);
@@ -146,7 +146,7 @@ export function checkSpelling({ tasks, jobs, schema, leaseTable }: Settings, han
   for (const table of jobs === undefined ? [tasks] : [tasks, jobs.table]) {
     const other = table.otherSpelling(handle);
     if (other === undefined) continue;
-    const [here, there] = other.map(shown);
+    const [here, there] = other.map(inspectValue);
     throw new TypeError(
       `using needs a handle that spells names as db of the ownership does, got ${there} where the ownership has ${here}`,
     );
@@ -154,7 +154,7 @@ export function checkSpelling({ tasks, jobs, schema, leaseTable }: Settings, han
   const theirs = schemaOf(handle, leaseTable.table);
   if (theirs === undefined || theirs === schema || theirs === leaseTable.schema) return;
   throw new TypeError(
-    `using needs a handle on the schema of the ownership, got ${shown(theirs)} where the ownership has ${shown(schema ?? leaseTable.schema)}`,
+    `using needs a handle on the schema of the ownership, got ${inspectValue(theirs)} where the ownership has ${inspectValue(schema ?? leaseTable.schema)}`,
   );
 }
 
@@ -164,9 +164,9 @@ function checkApart({
   stage,
   updatedAt,
 }: Readonly<Record<'id' | 'stage', string>> & { updatedAt?: string | undefined }): void {
-  if (stage === id) throw new RangeError(`tasks.stage must not be tasks.id, got ${shown(id)} for both`);
+  if (stage === id) throw new RangeError(`tasks.stage must not be tasks.id, got ${inspectValue(id)} for both`);
   if (updatedAt === id || updatedAt === stage)
-    throw new RangeError(`tasks.updatedAt must be a column of its own, got ${shown(updatedAt)}`);
+    throw new RangeError(`tasks.updatedAt must be a column of its own, got ${inspectValue(updatedAt)}`);
 }
 
 /** Refuses a table of the library's own that is another's; some databases take names in capitals for the same. */
@@ -180,6 +180,6 @@ function checkOwnTable(
   for (const [otherName, named] of Object.entries(others)) {
     const other = named && shownTable(named);
     if (table.toLowerCase() === other?.toLowerCase())
-      throw new RangeError(`${name} must not be ${otherName}, got ${shown(table)} and ${shown(other)}`);
+      throw new RangeError(`${name} must not be ${otherName}, got ${inspectValue(table)} and ${inspectValue(other)}`);
   }
 }

@@ -29,8 +29,8 @@ const house: HouseRule[] = [
       ['src/core/lease.ts', "import type { Context } from '../context.js';"],
       ['src/lease/acquire.ts', "import { claimNextJob } from '../job/claim-next-job.js';"],
       ['src/stage/update.ts', "export * from '../ownership.js';"],
-      ['src/dialect/sqlite.ts', "const later = await import('../runtime/clock.js');"],
-      ['src/runtime/clock.ts', "type Row = import('../sql/rows.js').Row;"],
+      ['src/dialect/sqlite.ts', "const later = await import('../system/clock.js');"],
+      ['src/system/clock.ts', "type Row = import('../sql/rows.js').Row;"],
       ['src/testing/world.ts', "import { acquireSql } from '../sql/acquire.js';"],
       ['src/testing/store/memory.ts', "import { acquireLease } from '../../lease/acquire.js';"],
       ['src/cli/status.ts', "import { snapshot } from '../lease/snapshot.js';"],
@@ -41,7 +41,10 @@ const house: HouseRule[] = [
       ['src/extras/more.ts', ''],
     ],
     kept: [
-      ['src/lease/acquire.ts', "import { judge } from '../evidence/judge.js'; import { release } from './release.js';"],
+      [
+        'src/lease/acquire.ts',
+        "import { judge } from '../lease-row/judge.js'; import { release } from './release.js';",
+      ],
       ['src/testing/store/memory.ts', "import { acquireLease } from '../../index.js'; import './file.js';"],
       ['src/testing/kit.ts', "import { acquireLease } from 'transition-ownership';"],
       ['src/cli/status.ts', "import { snapshot } from '../index.js';"],
@@ -56,10 +59,10 @@ const house: HouseRule[] = [
     broken: [
       ['src/core/lease.ts', "import type { Kysely } from 'kysely';"],
       ['src/lease/acquire.ts', "import { sql } from 'kysely';"],
-      ['src/evidence/read.ts', "type Db = import('kysely').Kysely<object>;"],
+      ['src/lease-row/read.ts', "type Db = import('kysely').Kysely<object>;"],
       ['src/shape.ts', "import { sql } from 'kysely';"],
       ['src/shape.ts', "import { sql, type Kysely } from 'kysely';"],
-      ['src/runtime/clock.ts', "import { Migrator } from 'kysely/migration';"],
+      ['src/system/clock.ts', "import { Migrator } from 'kysely/migration';"],
     ],
     kept: [
       ['src/sql/acquire.ts', "import { sql } from 'kysely';"],
@@ -78,7 +81,7 @@ const house: HouseRule[] = [
       ['src/opentelemetry/hold-spans.ts', "import { performance } from 'node:perf_hooks';"],
     ],
     kept: [
-      ['src/runtime/process.ts', "import { readFileSync } from 'node:fs';"],
+      ['src/system/process.ts', "import { readFileSync } from 'node:fs';"],
       ['src/cli/mapping.ts', "import { readFileSync } from 'node:fs';"],
     ],
   },
@@ -102,7 +105,7 @@ const house: HouseRule[] = [
     rule: rules.telemetryStaysAtTheEdge,
     folders: ['src'],
     broken: [
-      ['src/runtime/observer.ts', "import { metrics } from '@opentelemetry/api';"],
+      ['src/system/observer.ts', "import { metrics } from '@opentelemetry/api';"],
       ['src/opentelemetry/hold-spans.ts', "import { MeterProvider } from '@opentelemetry/sdk-metrics';"],
     ],
     kept: [['src/opentelemetry/hold-spans.ts', "import { trace } from '@opentelemetry/api';"]],
@@ -121,7 +124,7 @@ const house: HouseRule[] = [
       ['src/stage/update.ts', 'const now = new Date();'],
     ],
     kept: [
-      ['src/runtime/clock.ts', 'export const now = () => Date.now();'],
+      ['src/system/clock.ts', 'export const now = () => Date.now();'],
       ['src/cli/watch.ts', "import { setTimeout } from 'node:timers/promises';"],
       ['src/core/timing.ts', '/** Never `Date.now()`. */ export const of = (ms: number) => new Date(ms);'],
     ],
@@ -134,7 +137,7 @@ const house: HouseRule[] = [
       ['src/lease/acquire.ts', 'try { f(); } catch { g(); }'],
       ['src/stage/update.ts', 'const rows = await query.execute(db);'],
       ['src/job/claim.ts', 'const rows = await db.executeQuery(query);'],
-      ['src/evidence/read.ts', 'const row = await query.executeTakeFirst();'],
+      ['src/lease-row/read.ts', 'const row = await query.executeTakeFirst();'],
       ['src/effect/run.ts', 'const result = ResultAsync.fromPromise(apply(), fail);'],
     ],
     kept: [

@@ -8,7 +8,7 @@ import {
   explainLease,
   explainUnreadable,
 } from './explain.js';
-import { answered, Failed, Misshapen } from './failed.js';
+import { Failed, Misshapen, neverReject } from './failed.js';
 import type { Mapping, Ownership, Part } from './mapping.js';
 import { isThere, partsOf } from './parts.js';
 import { foresee, NO_JOBS, PIDS } from './recover.js';
@@ -65,7 +65,7 @@ type Look = (patient: Patient) => Promise<readonly Diagnosis[]>;
 
 const settings: Look = async ({ over, mapped }) => {
   const checked = await checkDialect(over(await partsOf(mapped, over)), { settingsOnly: true });
-  return answered(checked, 'The settings cannot be read').findings;
+  return neverReject(checked, 'The settings cannot be read').findings;
 };
 
 const leases: Look = async ({ over }) => {
@@ -75,7 +75,7 @@ const leases: Look = async ({ over }) => {
 
 const queuedJobs: Look = async (patient) => {
   if (!(await hasJobs(patient))) return [advice('no-jobs', NO_JOBS)];
-  return answered(await findImpossibleQueued(patient.over(['jobs'])), JOBS).map(explainImpossible);
+  return neverReject(await findImpossibleQueued(patient.over(['jobs'])), JOBS).map(explainImpossible);
 };
 
 const runningJobs: Look = async (patient) => {

@@ -11,7 +11,7 @@ export class Misused extends Failed {}
 export class Misshapen extends Failed {}
 
 /** What a verb answered; throws {@link Failed} with what was wanted, and the words of the database. */
-export function answered<T>(result: Result<T, StoreFailure>, wanted: string): T {
+export function neverReject<T>(result: Result<T, StoreFailure>, wanted: string): T {
   if (result.isOk()) return result.value;
   const { message, kind, outcome } = result.error;
   const said = outcome === 'unknown' ? message : message.slice(message.indexOf(': ') + 2);

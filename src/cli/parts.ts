@@ -1,5 +1,5 @@
 import { findImpossibleQueued } from 'transition-ownership';
-import { answered, Misshapen } from './failed.js';
+import { Misshapen, neverReject } from './failed.js';
 import type { Ownership, Part } from './mapping.js';
 import { foresee } from './recover.js';
 
@@ -17,7 +17,7 @@ export async function partsOf(mapped: boolean, over: Over): Promise<readonly Par
 export async function isThere(part: Part, over: Over): Promise<boolean> {
   const wanted = `The ${part} cannot be read`;
   try {
-    if (part === 'jobs') answered(await findImpossibleQueued(over([part]), { limit: 1 }), wanted);
+    if (part === 'jobs') neverReject(await findImpossibleQueued(over([part]), { limit: 1 }), wanted);
     else await foresee(over([part]), wanted);
     return true;
   } catch (error) {

@@ -1,5 +1,5 @@
 import { type RecoveryReport, recoverOnStartup, type ShapeWithJobs } from 'transition-ownership';
-import { answered } from './failed.js';
+import { neverReject } from './failed.js';
 import type { Ownership } from './mapping.js';
 import { type Report, report } from './report.js';
 import { jobTable } from './sanitize.js';
@@ -10,7 +10,7 @@ export type Recovery = RecoveryReport<ShapeWithJobs>;
 
 /** What a recovery would do; changes nothing. */
 export async function foresee(ownership: Ownership, wanted: string): Promise<Recovery> {
-  return answered(await recoverOnStartup(ownership, { jobs: 'dead-only', dryRun: true }), wanted);
+  return neverReject(await recoverOnStartup(ownership, { jobs: 'dead-only', dryRun: true }), wanted);
 }
 
 /**
@@ -22,7 +22,7 @@ export async function recover(ownership: Ownership, dryRun: boolean, pidsCount: 
   const foreseen = await foresee(ownership, 'Nothing was changed');
   const done = dryRun
     ? foreseen
-    : answered(
+    : neverReject(
         await recoverOnStartup(ownership, { jobs: 'dead-only' }),
         'The recovery is not complete, begin it again',
       );
@@ -82,7 +82,14 @@ function reclaimedTable(reclaimed: Recovery['reclaimed']): string {
 
 function effectTable(transitions: Recovery['transitions']): string {
   const rows = transitions.flatMap(({ taskId, effects }) =>
-    effects.map(({ effect, key, fencingToken, decision, why }) => [taskId, effect, key, fencingToken, decision, why]),
+    effects.map(({ effect, key, fencingToken, decision, message }) => [
+      taskId,
+      effect,
+      key,
+      fencingToken,
+      decision,
+      message,
+    ]),
   );
   return table(['task', 'effect', 'key', 'token', 'decision', 'why'], rows);
 }

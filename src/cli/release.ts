@@ -1,7 +1,7 @@
 import { err } from 'neverthrow';
 import { describeFailure, forceReleaseLease, type Holder } from 'transition-ownership';
 import type { Release } from './arguments.js';
-import { answered, Misused } from './failed.js';
+import { Misused, neverReject } from './failed.js';
 import type { Mapping, Ownership } from './mapping.js';
 import { type Report, report } from './report.js';
 import { owner, printable } from './text.js';
@@ -19,7 +19,7 @@ export async function release(leases: Ownership, { tasks, lease }: Mapping, orde
     return report(false, `${text}\n${STILL}`, { ...told, outcome: 'released', holder: shownHolder(released.value) });
   }
   const { error } = released;
-  if (error.type === 'store-failure') return answered(err(error), 'The lease cannot be released');
+  if (error.type === 'store-failure') return neverReject(err(error), 'The lease cannot be released');
   const holder = error.type === 'token-mismatch' ? shownHolder(error.holder) : null;
   return report(true, printable(describeFailure(error)), { ...told, outcome: error.type, holder });
 }

@@ -75,14 +75,14 @@ const CLEAR = '\u001b[H\u001b[2J';
 
 function tell(order: Order, { code, text, document, failures }: Report): Code {
   const told = failures && { failures: failures.map((failure) => withoutSecrets(failure, order)) };
-  const written = order.json ? JSON.stringify({ ...document, ...told }, plain) : text;
+  const written = order.json ? JSON.stringify({ ...document, ...told }, plainValue) : text;
   if (written !== '') process.stdout.write(`${written}\n`);
   for (const failure of failures ?? []) complain(failure, order);
   return code;
 }
 
 /** Ids that JSON has no numbers for are text. */
-function plain(_: string, value: unknown): unknown {
+function plainValue(_: string, value: unknown): unknown {
   return typeof value === 'bigint' ? value.toString() : value;
 }
 

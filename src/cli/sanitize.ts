@@ -1,5 +1,5 @@
 import { findImpossibleQueued, type ImpossibleQueued, sanitizeImpossibleQueued } from 'transition-ownership';
-import { answered } from './failed.js';
+import { neverReject } from './failed.js';
 import type { Ownership } from './mapping.js';
 import { type Report, report } from './report.js';
 import { counted, instant, listed, table, textOf } from './text.js';
@@ -9,9 +9,9 @@ const WANTED = 'The queued jobs cannot be read';
 
 /** Clears the run of jobs that are queued and carry one. */
 export async function sanitize(jobs: Ownership, dryRun: boolean): Promise<Report> {
-  const done = answered(await sanitizeImpossibleQueued(jobs, { dryRun }), WANTED);
+  const done = neverReject(await sanitizeImpossibleQueued(jobs, { dryRun }), WANTED);
   const { found, skipped, unreadable } = done;
-  const sanitized = dryRun ? answered(await findImpossibleQueued(jobs, { limit: MOST }), WANTED) : done.sanitized;
+  const sanitized = dryRun ? neverReject(await findImpossibleQueued(jobs, { limit: MOST }), WANTED) : done.sanitized;
   const lines = [
     found === 0 && 'No queued job carries a run.',
     sanitized.length > 0 && jobTable(sanitized),

@@ -1,5 +1,5 @@
 import { type LeaseSnapshot, snapshot } from 'transition-ownership';
-import { answered } from './failed.js';
+import { neverReject } from './failed.js';
 import type { Ownership } from './mapping.js';
 import { type Report, report } from './report.js';
 import { counted, duration, owner, styled, table } from './text.js';
@@ -14,7 +14,7 @@ export async function status(leases: Ownership): Promise<Report> {
 
 /** Reads the leases as an outside observer judges them. */
 export async function readLeases(leases: Ownership): Promise<{ at: string; leases: readonly LeaseSnapshot[] }> {
-  return answered(await snapshot(leases), 'The leases cannot be read');
+  return neverReject(await snapshot(leases), 'The leases cannot be read');
 }
 
 /** True of a lease whose owner is not plainly alive. */

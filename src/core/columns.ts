@@ -1,5 +1,5 @@
+import { inspectValue } from './inspect-value.js';
 import { isPlain } from './plain.js';
-import { shown } from './shown.js';
 
 /**
  * The columns that a caller named with their values, as they are at this moment: what becomes of its object later
@@ -9,7 +9,7 @@ import { shown } from './shown.js';
  */
 export function columnsOf(name: string, given: unknown, instead: string): Readonly<Record<string, unknown>> {
   if (typeof given !== 'object' || given === null || !isPlain(given) || Object.getOwnPropertySymbols(given).length > 0)
-    throw new TypeError(`${name} must be an object of columns, got ${shown(given)}`);
+    throw new TypeError(`${name} must be an object of columns, got ${inspectValue(given)}`);
   const columns: Readonly<Record<string, unknown>> = Object.freeze({ ...given });
   for (const [column, value] of Object.entries(columns)) {
     if (value === undefined) throw new TypeError(`${name}.${column} is undefined: leave it out, or ${instead}`);

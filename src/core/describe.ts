@@ -1,7 +1,7 @@
 import { checkObject } from './check.js';
 import { nameHolder } from './fail.js';
 import type { Failure } from './failure.js';
-import { shown } from './shown.js';
+import { inspectValue } from './inspect-value.js';
 
 const WRONG_SCHEMA =
   'The tables are not as the statement needs them: ensureSchema makes those of the library, the options name yours; the cause is in `cause`.';
@@ -67,14 +67,14 @@ function advice(failure: Failure): string {
 /** Every type has its advice, or this does not compile; a caller without types may bring any other. */
 function unknown(failure: never): never {
   const { type } = failure as Failure;
-  throw new TypeError(`failure must be one of this library’s, got the type ${shown(type)}`);
+  throw new TypeError(`failure must be one of this library’s, got the type ${inspectValue(type)}`);
 }
 
 function checkFailure(failure: unknown): void {
   checkObject('failure', failure);
   for (const part of ['type', 'message'] as const) {
     const value: unknown = Reflect.get(failure, part);
-    if (typeof value !== 'string') throw new TypeError(`failure.${part} must be a string, got ${shown(value)}`);
+    if (typeof value !== 'string') throw new TypeError(`failure.${part} must be a string, got ${inspectValue(value)}`);
   }
 }
 

@@ -1,7 +1,7 @@
 import { reasonOf } from './fail.js';
+import { inspectValue } from './inspect-value.js';
 import { invariant } from './invariant.js';
 import { isPlain } from './plain.js';
-import { shown } from './shown.js';
 
 /** A value that JSON can carry and give back the same. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
@@ -14,7 +14,7 @@ const DEEPEST = 100;
 /** A result as the journal keeps it: its text, and its value as every later reader gets it. */
 export type RecordableResult =
   | { readonly is: 'json'; readonly text: string; readonly value: Json }
-  | { readonly is: 'refused'; readonly why: string };
+  | { readonly is: 'refused'; readonly message: string };
 
 /**
  * Makes the text of a result that is plain JSON; says what is in the way of any other.
@@ -49,7 +49,7 @@ function isJson(value: unknown): value is Json {
   return value !== undefined;
 }
 
-const refused = (why: string): RecordableResult => Object.freeze({ is: 'refused', why });
+const refused = (message: string): RecordableResult => Object.freeze({ is: 'refused', message });
 
 /** A walk through a result: where it is, what it is inside of, and how many values it may still look at. */
 interface Walk {
@@ -65,7 +65,7 @@ function obstacle(value: unknown, walk: Walk): string | undefined {
   if (walk.left < 0) return `the result has more than ${MAX_RESULT_LENGTH} values`;
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined;
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : `${placeOf(walk)} is ${value}`;
-  if (typeof value !== 'object') return `${placeOf(walk)} is ${shown(value)}`;
+  if (typeof value !== 'object') return `${placeOf(walk)} is ${inspectValue(value)}`;
   if (walk.around.includes(value)) return `${placeOf(walk)} contains itself`;
   if (walk.around.length >= DEEPEST) return `${placeOf(walk)} is nested deeper than ${DEEPEST}`;
   if (!Array.isArray(value) && !isPlain(value)) return `${placeOf(walk)} is an object of a class`;

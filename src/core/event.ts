@@ -73,7 +73,7 @@ export interface EventFacts {
     readonly actual: string | null;
   };
   /** An actor that would have advanced a task was told to defer. */
-  'action.deferred': { readonly taskId: JsonId; readonly because: string };
+  'action.deferred': { readonly taskId: JsonId; readonly reason: string };
   /** A queued job was claimed; in a transaction of the caller's, before its commit. */
   'job.claimed': JobFacts;
   /** A job went back to the queue, its run ownership cleared; in a transaction of the caller's, before its commit. */

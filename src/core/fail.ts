@@ -18,8 +18,8 @@ import type {
 import type { Finding } from './finding.js';
 import type { Holder } from './holder.js';
 import type { IdValue } from './id.js';
+import { inspectValue } from './inspect-value.js';
 import { frozen } from './json.js';
-import { shown } from './shown.js';
 import type { Judgement } from './verdict.js';
 
 /** How a message names a holder. */
@@ -29,31 +29,31 @@ export function nameHolder({ actor, fencingToken, pid }: Holder): string {
 
 /** Somebody else's lease stands in the way. */
 export function leaseBusy(taskId: IdValue, holder: Holder, { verdict, reason }: Judgement): LeaseBusy {
-  const message = `Task ${shown(taskId)} is held by ${nameHolder(holder)}: ${verdict}, ${reason}.`;
+  const message = `Task ${inspectValue(taskId)} is held by ${nameHolder(holder)}: ${verdict}, ${reason}.`;
   return frozen({ type: 'lease-busy', message, taskId, holder, verdict, reason });
 }
 
 /** The row changed hands at every try, so nobody can be named. */
 export function leaseContended(taskId: IdValue): LeaseBusy {
-  const message = `Task ${shown(taskId)} changed hands at every try.`;
+  const message = `Task ${inspectValue(taskId)} changed hands at every try.`;
   return frozen({ type: 'lease-busy', message, taskId, holder: null, verdict: 'unknown', reason: 'contended' });
 }
 
 /** The row of the task's lease is there and cannot be read, so nobody can be named. */
 export function leaseUnreadable(taskId: IdValue): LeaseBusy {
-  const message = `Task ${shown(taskId)} is held, by whom cannot be read.`;
+  const message = `Task ${inspectValue(taskId)} is held, by whom cannot be read.`;
   return frozen({ type: 'lease-busy', message, taskId, holder: null, verdict: 'unknown', reason: 'unreadable' });
 }
 
-const NOT_GRANTING: Record<NotGranting['because'], string> = {
+const NOT_GRANTING: Record<NotGranting['reason'], string> = {
   draining: 'No lease is granted while the mode is draining.',
   closed: 'No lease is granted: the ownership is closed.',
   aborted: 'No lease was asked for: the signal of the request had fired.',
 };
 
 /** No lease is granted at all. */
-export function notGranting(because: NotGranting['because']): NotGranting {
-  return frozen({ type: 'not-granting', message: NOT_GRANTING[because], because });
+export function notGranting(reason: NotGranting['reason']): NotGranting {
+  return frozen({ type: 'not-granting', message: NOT_GRANTING[reason], reason });
 }
 
 /** Another's text or number is no id. */
@@ -78,7 +78,7 @@ export interface Loss {
 
 /** The lease is no longer the caller's. */
 export function leaseLost({ taskId, fencingToken, reason, holder }: Loss): LeaseLost {
-  const message = `The lease ${fencingToken} on task ${shown(taskId)} was lost: ${LOST[reason]}.`;
+  const message = `The lease ${fencingToken} on task ${inspectValue(taskId)} was lost: ${LOST[reason]}.`;
   return frozen({ type: 'lease-lost', message, taskId, fencingToken, reason, ...(holder && { holder }) });
 }
 
@@ -97,19 +97,19 @@ export function notEnoughTime(neededMs: number, remainingMs: number): NotEnoughT
 export function lostRace<S>(taskId: IdValue, expected: S, actual: S): LostRace<S> {
   const message =
     expected === actual
-      ? `Task ${shown(taskId)} is in stage ${shown(actual)} as expected, and yet the write changed nothing: a trigger or rule stopped it.`
-      : `Task ${shown(taskId)} was expected in stage ${shown(expected)} and is in ${shown(actual)}.`;
+      ? `Task ${inspectValue(taskId)} is in stage ${inspectValue(actual)} as expected, and yet the write changed nothing: a trigger or rule stopped it.`
+      : `Task ${inspectValue(taskId)} was expected in stage ${inspectValue(expected)} and is in ${inspectValue(actual)}.`;
   return frozen({ type: 'lost-race', message, taskId, expected, actual });
 }
 
 /** There is no such task. */
 export function taskNotFound(taskId: IdValue): TaskNotFound {
-  return frozen({ type: 'task-not-found', message: `There is no task ${shown(taskId)}.`, taskId });
+  return frozen({ type: 'task-not-found', message: `There is no task ${inspectValue(taskId)}.`, taskId });
 }
 
 /** The move is not in the map of stages. */
 export function illegalTransition(taskId: IdValue, from: string | null, to: string | null): IllegalTransition {
-  const message = `Task ${shown(taskId)} may not go from ${shown(from)} to ${shown(to)}.`;
+  const message = `Task ${inspectValue(taskId)} may not go from ${inspectValue(from)} to ${inspectValue(to)}.`;
   return frozen({ type: 'illegal-transition', message, taskId, from, to });
 }
 
@@ -121,14 +121,14 @@ export function handlerFailed(cause: unknown): HandlerFailed {
 /** Nobody can tell whether the effect happened; `why` is one clause for people. */
 export function effectUnknown(unknown: Omit<EffectUnknown, 'type' | 'message'>, why: string): EffectUnknown {
   const { taskId, effect, key } = unknown;
-  const message = `Whether ${shown(effect)} (${shown(key)}) of task ${shown(taskId)} was applied is not known: ${ended(why)}`;
+  const message = `Whether ${inspectValue(effect)} (${inspectValue(key)}) of task ${inspectValue(taskId)} was applied is not known: ${ended(why)}`;
   return frozen({ type: 'effect-unknown', message, ...unknown });
 }
 
 /** The effect was applied, and the journal could not be told; `value` is what `apply` gave. */
 export function effectUnrecorded<V>(applied: Omit<EffectUnrecorded<V>, 'type' | 'message'>): EffectUnrecorded<V> {
   const { taskId, effect, key, cause } = applied;
-  const message = `${shown(effect)} (${shown(key)}) of task ${shown(taskId)} was applied, and could not be recorded: ${cause.message}`;
+  const message = `${inspectValue(effect)} (${inspectValue(key)}) of task ${inspectValue(taskId)} was applied, and could not be recorded: ${cause.message}`;
   return frozen({ type: 'effect-unrecorded', message, ...applied });
 }
 
@@ -145,7 +145,7 @@ export function tokenMismatch(holder: Holder, given: number): TokenMismatch {
 
 /** There was nothing to release. */
 export function alreadyFree(taskId: IdValue): AlreadyFree {
-  return frozen({ type: 'already-free', message: `Task ${shown(taskId)} is held by nobody.` });
+  return frozen({ type: 'already-free', message: `Task ${inspectValue(taskId)} is held by nobody.` });
 }
 
 /** The database failed. */
@@ -176,11 +176,11 @@ export function ofUnknownOutcome(failure: StoreFailure): StoreFailure {
 /** One line of whatever was thrown: an error, a failure, anything; never the reason of a second error. */
 export function reasonOf(cause: unknown): string {
   try {
-    if (typeof cause !== 'object' || cause === null || !('message' in cause)) return shown(cause);
+    if (typeof cause !== 'object' || cause === null || !('message' in cause)) return inspectValue(cause);
     // An error that gathers others, as of a refused connection, may have a code and no message.
     const { message, code, name } = cause as Readonly<Record<'message' | 'code' | 'name', unknown>>;
     const told = [message, code, name].find((part) => typeof part === 'string' && part.trim() !== '');
-    return typeof told === 'string' ? told.trim().replace(/\s*[\r\n]\s*/g, ' ') : shown(cause);
+    return typeof told === 'string' ? told.trim().replace(/\s*[\r\n]\s*/g, ' ') : inspectValue(cause);
   } catch {
     return 'something that cannot be read';
   }

@@ -20,7 +20,7 @@ export interface NotGranting {
   readonly type: 'not-granting';
   readonly message: string;
   /** The kill switch drains, the ownership is closed, or the caller's own signal had fired. */
-  readonly because: 'draining' | 'closed' | 'aborted';
+  readonly reason: 'draining' | 'closed' | 'aborted';
 }
 
 /** The lease is no longer ours: stop, and start nothing irreversible. */

@@ -1,4 +1,4 @@
-import { shown } from './shown.js';
+import { inspectValue } from './inspect-value.js';
 
 /** How an id column is stored, and so what its ids are in JavaScript: `number`, `bigint` or `string`. */
 export type IdType = 'integer' | 'bigint' | 'text';
@@ -15,7 +15,7 @@ const encoder = new TextEncoder();
 
 /** Refuses text that some database would cut, merge or reject: the same answer on all of them. */
 export function checkText(name: string, value: unknown, minLength = 1): asserts value is string {
-  if (typeof value !== 'string') throw new TypeError(`${name} must be a string, got ${shown(value)}`);
+  if (typeof value !== 'string') throw new TypeError(`${name} must be a string, got ${inspectValue(value)}`);
   if (value.length < minLength) throw new RangeError(`${name} must not be empty`);
   if (value.length * 3 > MAX_TEXT_BYTES && encoder.encode(value).length > MAX_TEXT_BYTES) {
     throw new RangeError(
@@ -23,7 +23,7 @@ export function checkText(name: string, value: unknown, minLength = 1): asserts 
     );
   }
   if (LONE_SURROGATE_OR_NUL.test(value)) {
-    throw new RangeError(`${name} must have no NUL character and no lone surrogate, got ${shown(value)}`);
+    throw new RangeError(`${name} must have no NUL character and no lone surrogate, got ${inspectValue(value)}`);
   }
 }
 
@@ -32,12 +32,13 @@ export function checkId(name: string, type: IdType, value: unknown): asserts val
   if (type === 'text') {
     checkText(name, value);
   } else if (type === 'integer') {
-    if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${shown(value)}`);
-    if (!Number.isSafeInteger(value)) throw new RangeError(`${name} must be a safe integer, got ${shown(value)}`);
+    if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${inspectValue(value)}`);
+    if (!Number.isSafeInteger(value))
+      throw new RangeError(`${name} must be a safe integer, got ${inspectValue(value)}`);
   } else {
-    if (typeof value !== 'bigint') throw new TypeError(`${name} must be a bigint, got ${shown(value)}`);
+    if (typeof value !== 'bigint') throw new TypeError(`${name} must be a bigint, got ${inspectValue(value)}`);
     if (value > MAX_BIGINT || value < -MAX_BIGINT - 1n) {
-      throw new RangeError(`${name} must fit 64 bits, got ${shown(value)}`);
+      throw new RangeError(`${name} must fit 64 bits, got ${inspectValue(value)}`);
     }
   }
 }

@@ -2,7 +2,7 @@ import { err, ok, type Result } from 'neverthrow';
 import { invalidId } from './fail.js';
 import type { InvalidId } from './failure.js';
 import { checkId, type IdType, type IdValue } from './id.js';
-import { shown } from './shown.js';
+import { inspectValue } from './inspect-value.js';
 
 /** The one spelling of a whole number in decimal digits, of as many as 64 bits may need. */
 const CANONICAL = /^(?:0|-?[1-9]\d{0,18})$/;
@@ -20,7 +20,7 @@ export function parseId(name: string, type: IdType, given: unknown): Result<IdVa
     checkId(name, type, id);
     return ok(id);
   } catch {
-    return err(invalidId(`${name} must be ${WANTED[type]}, got ${shown(given)}.`));
+    return err(invalidId(`${name} must be ${WANTED[type]}, got ${inspectValue(given)}.`));
   }
 }
 

@@ -22,23 +22,23 @@ export interface Tick {
  *
  * Evidence is what was seen at ticks. Time in which the reaper itself stood still is none: its process was
  * blocked or its machine suspended, and so perhaps was whatever finalizes a job. So a gap between two ticks
- * that is longer than `mostGapMs`, and twice as long as the gap before it, starts every count anew. The second
+ * that is longer than `maxGapMs`, and twice as long as the gap before it, starts every count anew. The second
  * condition lets a reaper that is called rarely, but evenly, come to its end.
  */
 export class ReapMemory {
-  readonly #mostGapMs: number;
+  readonly #maxGapMs: number;
   #dead: ReadonlyMap<string, Remembered> = new Map();
   #seen: ReadonlyMap<string, number> = new Map();
   #failed: ReadonlyMap<string, number> = new Map();
   #lastGapMs = 0;
 
-  constructor(mostGapMs: number) {
-    this.#mostGapMs = mostGapMs;
+  constructor(maxGapMs: number) {
+    this.#maxGapMs = maxGapMs;
   }
 
   /** Begins a tick; `gapMs` is the time since the one before it, 0 for the first. */
   begin(nowMs: number, gapMs: number): Tick {
-    if (gapMs > this.#mostGapMs && gapMs > 2 * this.#lastGapMs) this.#dead = new Map();
+    if (gapMs > this.#maxGapMs && gapMs > 2 * this.#lastGapMs) this.#dead = new Map();
     this.#lastGapMs = gapMs;
     return { nowMs, dead: new Map(), seen: new Map(), failed: new Map() };
   }

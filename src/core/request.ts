@@ -10,9 +10,9 @@ import {
 } from './check.js';
 import { checkDuration, MAX_DURATION_MS } from './duration.js';
 import { checkId, checkText, type IdType, type IdValue } from './id.js';
+import { inspectValue } from './inspect-value.js';
 import { checkLimit, MAX_LIMIT } from './limit.js';
 import { nearest } from './nearest.js';
-import { shown } from './shown.js';
 
 /** What the ids of an ownership are. */
 export interface IdTypes {
@@ -133,7 +133,7 @@ export function list<T>(rule: Rule<T>): Rule<readonly T[]> {
   return (name) => {
     const check = rule(`${name}[]`);
     return (value, ids) => {
-      if (!Array.isArray(value)) throw new TypeError(`${name} must be an array, got ${shown(value)}`);
+      if (!Array.isArray(value)) throw new TypeError(`${name} must be an array, got ${inspectValue(value)}`);
       return Object.freeze(Array.from(value as readonly unknown[], (item) => check(item, ids)));
     };
   };
@@ -182,5 +182,7 @@ function checkNames(name: string, value: object, known: ReadonlySet<string>): vo
 
 function hasNo(name: string, part: string | symbol, known: ReadonlySet<string>): TypeError {
   const meant = typeof part === 'string' ? nearest(part, [...known]) : undefined;
-  return new TypeError(`${name} has no option ${shown(part)}${meant ? `; did you mean ${shown(meant)}?` : ''}`);
+  return new TypeError(
+    `${name} has no option ${inspectValue(part)}${meant ? `; did you mean ${inspectValue(meant)}?` : ''}`,
+  );
 }

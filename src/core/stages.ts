@@ -1,6 +1,6 @@
 import { checkObject } from './check.js';
 import { checkText } from './id.js';
-import { shown } from './shown.js';
+import { inspectValue } from './inspect-value.js';
 
 /** A map of stages: from each stage, the stages that a task may go to next. */
 export type StageMap = Readonly<Record<string, readonly string[]>>;
@@ -39,10 +39,12 @@ export function checkStages(name: string, stages: unknown): asserts stages is St
   for (const [from, nexts] of Object.entries(stages)) {
     checkText('a stage', from);
     if (!Array.isArray(nexts))
-      throw new TypeError(`the moves from stage ${shown(from)} must be an array, got ${shown(nexts)}`);
+      throw new TypeError(`the moves from stage ${inspectValue(from)} must be an array, got ${inspectValue(nexts)}`);
     for (const next of nexts as readonly unknown[]) {
       if (typeof next !== 'string' || !Object.hasOwn(stages, next)) {
-        throw new RangeError(`stage ${shown(from)} leads to ${shown(next)}, which is not a stage of the map`);
+        throw new RangeError(
+          `stage ${inspectValue(from)} leads to ${inspectValue(next)}, which is not a stage of the map`,
+        );
       }
     }
   }

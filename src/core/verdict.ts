@@ -1,7 +1,7 @@
 import { checkObject } from './check.js';
 import type { Holder } from './holder.js';
+import { inspectValue } from './inspect-value.js';
 import type { ProcessIdentity, ProcessSighting } from './process.js';
-import { shown } from './shown.js';
 import { unawaited } from './unawaited.js';
 
 /** Is the owner of a lease alive? `unknown` is not `dead`, but expiry ends everything. */
@@ -103,7 +103,7 @@ export function judge(holder: Holder, observation: Observation, liveness: Livene
 /** Refuses a judge that cannot be asked. */
 export function checkLiveness(liveness: unknown): asserts liveness is Liveness {
   if (typeof (liveness as Partial<Liveness> | null | undefined)?.judge !== 'function') {
-    throw new TypeError(`liveness must be a function, or have a function judge, got ${shown(liveness)}`);
+    throw new TypeError(`liveness must be a function, or have a function judge, got ${inspectValue(liveness)}`);
   }
 }
 

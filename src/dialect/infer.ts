@@ -1,5 +1,5 @@
 import { type QueryExecutorProvider, sql } from 'kysely';
-import { shown } from '../core/shown.js';
+import { inspectValue } from '../core/inspect-value.js';
 import type { Dialect } from './dialect.js';
 import { mysqlDialect } from './mysql.js';
 import { postgresDialect } from './postgres.js';
@@ -34,13 +34,13 @@ export function resolveDialect(option: DialectName | Dialect | undefined, databa
   }
   if (option !== undefined) {
     if (Object.hasOwn(DIALECTS, option)) return DIALECTS[option];
-    throw new RangeError(`dialect must be "sqlite", "postgres", "mysql" or a Dialect, got ${shown(option)}`);
+    throw new RangeError(`dialect must be "sqlite", "postgres", "mysql" or a Dialect, got ${inspectValue(option)}`);
   }
   const spelling = sql`${sql.ref('a')} = ${1}`.compile(database).sql;
   const name = SPELLINGS[spelling];
   if (name === undefined) {
     throw new TypeError(
-      `the dialect cannot be told from the spelling ${shown(spelling)}: name it in the option dialect`,
+      `the dialect cannot be told from the spelling ${inspectValue(spelling)}: name it in the option dialect`,
     );
   }
   return DIALECTS[name];

@@ -37,8 +37,8 @@ export const sqliteSettings: SettingsCheck = Object.freeze<SettingsCheck>({
         ),
       );
     }
-    const mostMs = Math.floor(needs.ttlMs / 3);
-    if (Number(busy) >= mostMs) {
+    const maxMs = Math.floor(needs.ttlMs / 3);
+    if (Number(busy) >= maxMs) {
       found.push(
         finding(
           'busy-timeout-too-long',

@@ -3,9 +3,9 @@ import type { EffectRecord } from '../core/effect.js';
 import type { Json } from '../core/effect-result.js';
 import { effectFailed, effectUnknown, effectUnrecorded, reasonOf, withValue } from '../core/fail.js';
 import type { EffectUnrecorded, StoreFailure } from '../core/failure.js';
-import type { EndedCall } from '../runtime/effect-calls.js';
-import { answered } from '../sql/answered.js';
 import { execute } from '../sql/execute.js';
+import { neverReject } from '../sql/never-reject.js';
+import type { EndedCall } from '../system/effect-calls.js';
 import { type ApplyEnd, callApply } from './call-apply.js';
 import type { EffectFailure, EffectOutcome } from './effect-outcome.js';
 import { effectFacts, writeEffect } from './journal.js';
@@ -20,10 +20,10 @@ export async function applyStarted(starting: Starting, record: EffectRecord): Pr
   context.observer.tell('effect.started', facts);
   // The statement may have taken longer than the lease is trusted for.
   const refusal = refusalOf(holding);
-  if (refusal !== undefined) return strike(starting, refusal);
+  if (refusal !== undefined) return retract(starting, refusal);
   const end = await callApply(context, request);
   if (end.is === 'applied') return finish(starting, end);
-  if (end.is === 'not-applied') return strike(starting, effectFailed(end.cause));
+  if (end.is === 'not-applied') return retract(starting, effectFailed(end.cause));
 
   const { taskId, effect, key } = request;
   const { cause } = end;
@@ -34,9 +34,9 @@ export async function applyStarted(starting: Starting, record: EffectRecord): Pr
 }
 
 /** Certainly nothing was done: takes the start back. */
-async function strike({ context, effects, request, claim }: Starting, failure: EffectFailure): Promise<Ended> {
+async function retract({ context, effects, request, claim }: Starting, failure: EffectFailure): Promise<Ended> {
   const { taskId, effect, key } = request;
-  const struck = await execute(context.session, effects.strike({ taskId, effect, key, claim }));
+  const struck = await execute(context.session, effects.retract({ taskId, effect, key, claim }));
   const shared = failure.type === 'effect-failed' ? { failure } : {};
   return { known: struck.isOk() ? { is: 'written', ...shared } : { is: 'not-applied' }, answer: err(failure) };
 }
@@ -75,7 +75,7 @@ export function unrecordedIn(
 
 /** Writes the result under our claim; true unless somebody else has started the effect meanwhile. */
 export function writeResult(starting: Starting, result: string): PromiseLike<Result<boolean, StoreFailure>> {
-  return answered(starting.context.session, finishOrInsert(starting, result));
+  return neverReject(starting.context.session, finishOrInsert(starting, result));
 }
 
 async function finishOrInsert(

@@ -1,19 +1,19 @@
 import type { Context } from '../context.js';
 import type { EffectEvidence, EffectRecord } from '../core/effect.js';
 import { reasonOf } from '../core/fail.js';
-import { shown } from '../core/shown.js';
-import { settled } from '../runtime/settled.js';
+import { inspectValue } from '../core/inspect-value.js';
+import { tryCall } from '../core/try-call.js';
 import type { EffectKey } from '../sql/effect-statements.js';
 import { type AnyProbe, idempotencyKey, type ProbeAnswer } from './effect-request.js';
 
 /** What a probe said, with one clause for people where it could not tell, and what it threw. */
 export interface Asked {
   readonly evidence: EffectEvidence;
-  readonly why: string;
+  readonly message: string;
   readonly thrown?: { readonly cause: unknown };
 }
 
-const ABSENT: Asked = Object.freeze({ evidence: 'absent', why: 'it was started, and there is no probe to ask' });
+const ABSENT: Asked = Object.freeze({ evidence: 'absent', message: 'it was started, and there is no probe to ask' });
 const ANSWERS: readonly unknown[] = ['applied', 'not-applied', 'unknown'];
 
 /** Asks the caller's probe; one that throws or answers nonsense could not tell. */
@@ -27,17 +27,17 @@ export async function askProbe(
   const named = { taskId, effect, key };
   const fencingToken = record === null ? null : record.fencingToken;
   const question = Object.freeze({ ...named, idempotencyKey: idempotencyKey(context, named), fencingToken });
-  const answered = await settled(
+  const answered = await tryCall(
     () => probe(question),
     (cause) => cause,
   );
   if (answered.isErr()) {
     const { error: cause } = answered;
-    return { evidence: 'unknown', why: `its probe threw: ${reasonOf(cause)}`, thrown: { cause } };
+    return { evidence: 'unknown', message: `its probe threw: ${reasonOf(cause)}`, thrown: { cause } };
   }
   return isAnswer(answered.value)
-    ? { evidence: answered.value, why: 'its probe cannot tell' }
-    : { evidence: 'unknown', why: `its probe answered ${shown(answered.value)}` };
+    ? { evidence: answered.value, message: 'its probe cannot tell' }
+    : { evidence: 'unknown', message: `its probe answered ${inspectValue(answered.value)}` };
 }
 
 function isAnswer(value: unknown): value is ProbeAnswer {

@@ -6,12 +6,12 @@ import { type Json, readResult } from '../core/effect-result.js';
 import type { StoreFailure } from '../core/failure.js';
 import { checkId, type IdValue } from '../core/id.js';
 import { list, object, optional, type Rule, type RulesOf, requestOf, text } from '../core/request.js';
-import { ownSpelling } from '../evidence/own-spelling.js';
+import { ownSpelling } from '../lease-row/own-spelling.js';
 import type { Shape } from '../shape.js';
-import { answered } from '../sql/answered.js';
 import { readEffectRow } from '../sql/effect-rows.js';
 import type { EffectStatements } from '../sql/effect-statements.js';
 import { execute } from '../sql/execute.js';
+import { neverReject } from '../sql/never-reject.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { askProbe } from './ask-probe.js';
 import { type AnyProbe, journalOf, type Probe } from './effect-request.js';
@@ -56,7 +56,7 @@ export interface AssessedEffect extends EffectName {
   /** What the journal says. */
   readonly state: 'never-started' | 'started' | 'applied';
   /** Why it is held, where it is: one clause for people. */
-  readonly why: string | null;
+  readonly message: string | null;
   /** The token of its start; `null` if the journal has none. */
   readonly fencingToken: number | null;
   /** Database time of its start, epoch ms; `null` if the journal has none. */
@@ -101,7 +101,7 @@ export function assessTransition<S extends Shape>(
   const effects = journalOf(context, 'assessTransition');
   checkId('taskId', context.settings.taskIdType, taskId);
   const { probes, effects: names } = check(options);
-  return answered(context.session, assess(context, effects, { taskId, probes, names }));
+  return neverReject(context.session, assess(context, effects, { taskId, probes, names }));
 }
 
 interface Assessing {
@@ -167,7 +167,7 @@ async function assessEffect(
     key,
     decision,
     state,
-    why: decision === 'hold' ? asked.why : null,
+    message: decision === 'hold' ? asked.message : null,
     fencingToken: record === null ? null : record.fencingToken,
     startedAtMs: record === null ? null : record.startedAtMs,
     result: record === null ? null : readResult(record.result),

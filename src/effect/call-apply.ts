@@ -1,7 +1,7 @@
 import type { Context } from '../context.js';
 import { type Json, recordable } from '../core/effect-result.js';
 import { isNotApplied } from '../core/not-applied.js';
-import { settled } from '../runtime/settled.js';
+import { tryCall } from '../core/try-call.js';
 import { type CheckedEffect, idempotencyKey } from './effect-request.js';
 
 /** How a call of `apply` ended. */
@@ -17,7 +17,7 @@ export type ApplyEnd =
 export async function callApply(context: Context, request: CheckedEffect): Promise<ApplyEnd> {
   const { fencingToken, signal } = request.lease;
   const input = Object.freeze({ fencingToken, idempotencyKey: idempotencyKey(context, request), signal });
-  const ended = await settled(
+  const ended = await tryCall(
     () => request.apply(input),
     (cause) => cause,
   );
@@ -25,5 +25,5 @@ export async function callApply(context: Context, request: CheckedEffect): Promi
   const result = recordable(ended.value);
   return result.is === 'json'
     ? { is: 'applied', text: result.text, value: result.value, unrecorded: null }
-    : { is: 'applied', text: 'null', value: null, unrecorded: result.why };
+    : { is: 'applied', text: 'null', value: null, unrecorded: result.message };
 }

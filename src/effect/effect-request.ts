@@ -4,10 +4,10 @@ import type { Json } from '../core/effect-result.js';
 import type { IdValue } from '../core/id.js';
 import type { Lease } from '../core/lease.js';
 import { callable, given, optional, type RulesOf, requestOf, text } from '../core/request.js';
-import { idempotencyKeyOf } from '../runtime/idempotency-key.js';
-import { secretOf } from '../runtime/lease-handle.js';
+import { secretOf } from '../holding/lease-handle.js';
 import type { Shape } from '../shape.js';
 import type { EffectStatements } from '../sql/effect-statements.js';
+import { idempotencyKeyOf } from '../system/idempotency-key.js';
 
 /** What `apply` is handed for the outside system. */
 export interface ApplyInput {
@@ -97,7 +97,7 @@ export function checkEffect(context: Context, lease: Lease, request: unknown): C
     throw new TypeError('runEffect needs the ownership itself, not one made by using(trx)');
   }
   const secret = secretOf(lease, context.root);
-  if (!secret.guarded && secret.because === 'store-failed') {
+  if (!secret.guarded && secret.reason === 'store-failed') {
     throw new TypeError('runEffect needs a lease with a row: this one was granted although the store failed');
   }
   if (secret.guarded) journalOf(context, 'runEffect');

@@ -4,13 +4,13 @@ import { type Json, recordable } from '../core/effect-result.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { IdValue } from '../core/id.js';
 import { given, oneOf, type RulesOf, requestOf, taskId, text } from '../core/request.js';
-import { ownSpelling } from '../evidence/own-spelling.js';
-import { effectCallsOf } from '../runtime/effect-calls.js';
+import { ownSpelling } from '../lease-row/own-spelling.js';
 import type { Shape } from '../shape.js';
-import { answered } from '../sql/answered.js';
 import type { EffectStatements } from '../sql/effect-statements.js';
 import { changed, execute } from '../sql/execute.js';
+import { neverReject } from '../sql/never-reject.js';
 import { suited } from '../survey/suited.js';
+import { effectCallsOf } from '../system/effect-calls.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { journalOf } from './effect-request.js';
 import { effectFacts, readEffect } from './journal.js';
@@ -77,13 +77,13 @@ export function resolveEffect<S extends Shape>(
   const resolving = check(request, context.settings);
   const result = checkResult(resolving.outcome, resolving.result);
   const work = () => resolve(context, effects, { ...resolving, result });
-  return answered(context.session, suited(context, ['effects'], work));
+  return neverReject(context.session, suited(context, ['effects'], work));
 }
 
 function checkResult(outcome: Resolving['outcome'], result: unknown): string {
   if (outcome === 'not-applied' && result !== undefined) throw new TypeError('result is for the outcome "applied"');
   const made = recordable(result);
-  if (made.is === 'refused') throw new TypeError(`result must be plain JSON: ${made.why}`);
+  if (made.is === 'refused') throw new TypeError(`result must be plain JSON: ${made.message}`);
   return made.text;
 }
 
@@ -98,7 +98,7 @@ interface Resolving {
 }
 
 /** A start that changes this often while we look belongs to somebody who is at it. */
-const MOST_TRIES = 3;
+const MAX_TRIES = 3;
 
 async function resolve(
   context: Context,
@@ -106,7 +106,7 @@ async function resolve(
   resolving: Resolving,
 ): Promise<Result<EffectResolution, StoreFailure>> {
   const { outcome, by, reason } = resolving;
-  for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
+  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     const read = await readSpelled(context, effects, resolving);
     if (read.isErr()) return err(read.error);
     const record = read.value;
@@ -145,6 +145,6 @@ async function writeOutcome(
   claim: string,
 ): Promise<Result<boolean, StoreFailure>> {
   const seen = { taskId, effect, key, claim };
-  const query = outcome === 'applied' ? effects.mark({ ...seen, result }) : effects.strike(seen);
+  const query = outcome === 'applied' ? effects.mark({ ...seen, result }) : effects.retract(seen);
   return (await execute(session, query)).map((answer) => changed(session, answer) || answer.repeated);
 }

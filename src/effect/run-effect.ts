@@ -2,11 +2,11 @@ import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import type { Json } from '../core/effect-result.js';
 import { effectFailed, effectUnknown, reasonOf } from '../core/fail.js';
+import { inFlight } from '../core/in-flight.js';
 import type { Lease } from '../core/lease.js';
-import { secretOf } from '../runtime/lease-handle.js';
-import { underWay } from '../runtime/under-way.js';
+import { secretOf } from '../holding/lease-handle.js';
 import type { Shape } from '../shape.js';
-import { answered } from '../sql/answered.js';
+import { neverReject } from '../sql/never-reject.js';
 import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { callApply } from './call-apply.js';
@@ -71,7 +71,7 @@ export function runEffect<S extends Shape, V extends Json | void>(
 
 /** The verb without its types. */
 export function run(context: Context, request: CheckedEffect): ResultAsync<EffectOutcome, EffectFailure> {
-  return answered(context.session, underWay(context.running, runAs(context, request)));
+  return neverReject(context.session, inFlight(context.running, runAs(context, request)));
 }
 
 function runAs(context: Context, request: CheckedEffect): Promise<Result<EffectOutcome, EffectFailure>> {

@@ -4,12 +4,12 @@ import { decideEffect, type EffectRecord, stateOf } from '../core/effect.js';
 import { readResult } from '../core/effect-result.js';
 import { effectFailed, effectUnknown } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
-import { shown } from '../core/shown.js';
-import { ensure } from '../evidence/ensure-lease.js';
-import { type EndedCall, effectCallsOf } from '../runtime/effect-calls.js';
-import type { Holding } from '../runtime/holding.js';
-import { TOO_LATE, within } from '../runtime/within.js';
+import { inspectValue } from '../core/inspect-value.js';
+import type { Holding } from '../holding/holding.js';
+import { ensure } from '../lease-row/ensure-lease.js';
 import type { EffectStatements } from '../sql/effect-statements.js';
+import { type EndedCall, effectCallsOf } from '../system/effect-calls.js';
+import { TOO_LATE, withTimeout } from '../system/with-timeout.js';
 import { applyStarted, unrecordedIn, writeResult } from './apply-effect.js';
 import { type Asked, askProbe } from './ask-probe.js';
 import { alreadyApplied, type EffectFailure, type EffectOutcome } from './effect-outcome.js';
@@ -28,7 +28,7 @@ interface Running {
 }
 
 /** Each try ends, or sees that somebody else's word came between: so often in a row is not by chance. */
-const MOST_TRIES = 8;
+const MAX_TRIES = 8;
 
 /** Runs an effect under a lease: reads the journal, asks whoever may know, and applies what was certainly not. */
 export async function runGuarded(asked: Running): Promise<Answer> {
@@ -36,7 +36,7 @@ export async function runGuarded(asked: Running): Promise<Answer> {
   if (spelled.isErr()) return err(spelled.error);
   const running = spelled.value;
   let seen: EffectRecord | null = null;
-  for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
+  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     const refusal = refusalOf(running.holding);
     if (refusal !== undefined) return err(refusal);
     const read: Result<EffectRecord | null, StoreFailure> = await readEffect(
@@ -49,7 +49,7 @@ export async function runGuarded(asked: Running): Promise<Answer> {
     const answer = seen?.state === 'applied' ? ok(alreadyApplied(seen.result)) : await decide(running, seen);
     if (answer !== undefined) return answer;
   }
-  return hold(running, seen, { evidence: 'absent', why: 'it changed hands at every try' });
+  return hold(running, seen, { evidence: 'absent', message: 'it changed hands at every try' });
 }
 
 /**
@@ -75,7 +75,7 @@ async function decide(running: Running, seen: EffectRecord | null): Promise<Answ
   if (seen !== null && calls.waitsForItself(seen.claim)) return err(effectFailed(new TypeError(itself(request))));
   const ended = seen === null ? undefined : calls.ended(seen.claim);
   // Not for ever: what is waited for may hang, and this hold has an end of its own.
-  const own = ended && (await within(context.ports.clock, running.holding.holdLeftMs, ended));
+  const own = ended && (await withTimeout(context.ports.clock, running.holding.holdLeftMs, ended));
   if (own === TOO_LATE) return err(running.holding.lose('over-budget'));
   if (seen !== null && own !== undefined) {
     if (own.is === 'written') return own.failure && err(own.failure);
@@ -84,7 +84,7 @@ async function decide(running: Running, seen: EffectRecord | null): Promise<Answ
   const asked: Asked =
     own === undefined
       ? await askProbe(context, request.probe, request, seen)
-      : { evidence: 'not-applied', why: 'this process knows that it was not' };
+      : { evidence: 'not-applied', message: 'this process knows that it was not' };
   switch (decideEffect(stateOf(seen), asked.evidence)) {
     case 'hold':
       return hold(running, seen, asked);
@@ -100,14 +100,14 @@ async function decide(running: Running, seen: EffectRecord | null): Promise<Answ
 }
 
 function itself({ taskId, effect, key }: CheckedEffect): string {
-  return `${shown(effect)} (${shown(key)}) of task ${shown(taskId)} is run inside its own apply, and would wait for itself`;
+  return `${inspectValue(effect)} (${inspectValue(key)}) of task ${inspectValue(taskId)} is run inside its own apply, and would wait for itself`;
 }
 
 /** Nobody can tell: it is left as it is, for a person to look at. */
-function hold({ context, request }: Running, seen: EffectRecord | null, { why, thrown }: Asked): Answer {
+function hold({ context, request }: Running, seen: EffectRecord | null, { message, thrown }: Asked): Answer {
   const { taskId, effect, key, lease } = request;
   const unknown = { taskId, effect, key, since: seen?.startedAtMs ?? lease.acquiredAtMs, ...thrown };
-  const failure = effectUnknown(unknown, why);
+  const failure = effectUnknown(unknown, message);
   const token = seen === null ? lease.fencingToken : seen.fencingToken;
   context.observer.tell('effect.unknown', { ...effectFacts(request, token), message: failure.message });
   return err(failure);

@@ -1,6 +1,6 @@
 import { columnsOf } from '../core/columns.js';
+import { inspectValue } from '../core/inspect-value.js';
 import { object, oneOf, optional, text } from '../core/request.js';
-import { shown } from '../core/shown.js';
 import { assigned, isExpression, matched, type OrderTerm, type Part } from '../sql/callers-parts.js';
 import { type JobSettings, runColumns } from '../sql/job-columns.js';
 
@@ -11,10 +11,12 @@ export function checkSet(given: unknown, jobs: JobSettings, written: readonly st
     const known = writtenByRequeue(jobs).find((name) => jobs.table.isSameColumn(name, column));
     if (known === undefined) continue;
     if (written.includes(known)) {
-      throw new TypeError(`set must not have the column ${shown(column)}: it is written by the library`);
+      throw new TypeError(`set must not have the column ${inspectValue(column)}: it is written by the library`);
     }
     if (known !== column) {
-      throw new TypeError(`set must name the column ${shown(known)} as the option jobs does, got ${shown(column)}`);
+      throw new TypeError(
+        `set must name the column ${inspectValue(known)} as the option jobs does, got ${inspectValue(column)}`,
+      );
     }
   }
   return assigned(jobs.table, set);
@@ -34,7 +36,7 @@ export function writtenByRequeue(jobs: JobSettings): readonly string[] {
 export function checkWhere(where: unknown, { table }: JobSettings): Part {
   if (typeof where === 'function') return matched(table, where as (builder: unknown) => unknown);
   if (typeof where !== 'object' || where === null || Array.isArray(where) || isExpression(where)) {
-    throw new TypeError(`where must be an object or a function, got ${shown(where)}`);
+    throw new TypeError(`where must be an object or a function, got ${inspectValue(where)}`);
   }
   return matched(table, columnsOf('where', where, 'ask for null'));
 }
@@ -44,7 +46,7 @@ export function checkOrder(orderBy: unknown): readonly OrderTerm[] {
   const terms = Array.isArray(orderBy) ? Array.from(orderBy as readonly unknown[]) : [orderBy];
   return terms.map((term) => {
     if (typeof term !== 'string' && (typeof term !== 'object' || term === null)) {
-      throw new TypeError(`orderBy must name a column, or be { column, direction }, got ${shown(term)}`);
+      throw new TypeError(`orderBy must name a column, or be { column, direction }, got ${inspectValue(term)}`);
     }
     return checkTerm(typeof term === 'string' ? { column: term } : term);
   });

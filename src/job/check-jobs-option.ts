@@ -1,5 +1,5 @@
+import { inspectValue } from '../core/inspect-value.js';
 import { boolean, idType, list, object, optional, type RulesOf, text } from '../core/request.js';
-import { shown } from '../core/shown.js';
 import { CallersTable, type Handle } from '../sql/callers-table.js';
 import type { JobSettings } from '../sql/job-columns.js';
 import type { JobStatuses, JobsOption } from './jobs-option.js';
@@ -37,7 +37,7 @@ export function checkJobs(jobs: CheckedJobs, handle: Handle): JobSettings {
   checkStatuses(statuses);
   if ((host === undefined) !== (pidStart === undefined)) {
     throw new TypeError(
-      `jobs.host and jobs.pidStart are mapped together or not at all, got ${shown(host)} and ${shown(pidStart)}`,
+      `jobs.host and jobs.pidStart are mapped together or not at all, got ${inspectValue(host)} and ${inspectValue(pidStart)}`,
     );
   }
   const { id, taskId, status, runId, pid, startedAt, finishedAt, availableAt, alsoClear, claim } = jobs;
@@ -53,7 +53,7 @@ function checkColumns(jobs: CheckedJobs): void {
   const claim = (meaning: string, column: string | undefined): void => {
     const other = meanings.get(column);
     if (other !== undefined) {
-      throw new RangeError(`${other} and ${meaning} must be two columns, got ${shown(column)} for both`);
+      throw new RangeError(`${other} and ${meaning} must be two columns, got ${inspectValue(column)} for both`);
     }
     meanings.set(column, meaning);
   };
@@ -70,7 +70,7 @@ function checkStatuses(statuses: JobStatuses): void {
     const other = meanings.get(spelling);
     if (other !== undefined) {
       throw new RangeError(
-        `jobs.statuses.${other} and jobs.statuses.${name} must differ, got ${shown(spelling)} for both`,
+        `jobs.statuses.${other} and jobs.statuses.${name} must differ, got ${inspectValue(spelling)} for both`,
       );
     }
     meanings.set(spelling, name);

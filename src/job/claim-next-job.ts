@@ -4,9 +4,9 @@ import type { StoreFailure } from '../core/failure.js';
 import type { JobRecord } from '../core/job.js';
 import { given, type RulesOf, requestOf } from '../core/request.js';
 import type { ShapeWithJobs } from '../shape.js';
-import { answered } from '../sql/answered.js';
 import { execute, type Row } from '../sql/execute.js';
 import type { Claim } from '../sql/job-claims.js';
+import { neverReject } from '../sql/never-reject.js';
 import { eachOnce } from '../sql/one-row.js';
 import type { Session } from '../sql/session.js';
 import { UnreadableRow } from '../sql/unreadable-row.js';
@@ -101,7 +101,7 @@ export function claimNextJob<S extends ShapeWithJobs>(
     set: checkSet(set, jobs.settings, writtenByClaim(jobs.settings)),
     nonce: jobs.settings.claim === undefined ? '' : context.ports.randomness.claim(),
   };
-  return answered(
+  return neverReject(
     context.session,
     suited(context, ['jobs'], () => claimNext(context, jobs, claim)),
   );

@@ -3,7 +3,7 @@ import { type Context, contextOf } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import { limit, optional, type RulesOf, requestOf } from '../core/request.js';
 import type { ShapeWithJobs } from '../shape.js';
-import { answered } from '../sql/answered.js';
+import { neverReject } from '../sql/never-reject.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { type FoundJobWith, type ImpossibleQueued, toFound } from './found-job.js';
 import { type Jobs, jobsOf } from './jobs-of.js';
@@ -38,7 +38,7 @@ export function findImpossibleQueued<S extends ShapeWithJobs>(
   const context = contextOf(ownership);
   const jobs = jobsOf(context, 'findImpossibleQueued');
   const { limit } = check(options);
-  return answered(context.session, findImpossible(context, jobs, limit));
+  return neverReject(context.session, findImpossible(context, jobs, limit));
 }
 
 /** The verb without its types. */

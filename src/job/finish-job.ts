@@ -2,12 +2,12 @@ import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { IdValue } from '../core/id.js';
+import { inspectValue } from '../core/inspect-value.js';
 import { given, jobId, nullable, optional, type RulesOf, requestOf, runId, text } from '../core/request.js';
-import { shown } from '../core/shown.js';
 import type { ShapeWithJobs } from '../shape.js';
-import { answered } from '../sql/answered.js';
 import { changed, execute } from '../sql/execute.js';
 import type { Finish, FinishedRun } from '../sql/job-returns.js';
+import { neverReject } from '../sql/never-reject.js';
 import { executeOnce } from '../sql/one-row.js';
 import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
@@ -94,10 +94,12 @@ export function finishJob<S extends ShapeWithJobs>(
   const { status, set = {} } = checked;
   const { queued, running } = settings.statuses;
   if (status === queued || status === running) {
-    throw new RangeError(`status must be neither ${shown(queued)} nor ${shown(running)}, got ${shown(status)}`);
+    throw new RangeError(
+      `status must be neither ${inspectValue(queued)} nor ${inspectValue(running)}, got ${inspectValue(status)}`,
+    );
   }
   const finish = { ...whichOf(checked, jobs), status, set: checkSet(set, settings, writtenByRequeue(settings)) };
-  return answered(
+  return neverReject(
     context.session,
     suited(context, ['jobs'], () => finishRun(context, jobs, finish)),
   );
@@ -109,11 +111,11 @@ function whichOf(
   { settings }: Jobs,
 ): { readonly jobId: IdValue; readonly run: FinishedRun } {
   if ((job === undefined) === (jobId === undefined)) {
-    throw new TypeError(`request must have either job or jobId, got ${shown(job)} and ${shown(jobId)}`);
+    throw new TypeError(`request must have either job or jobId, got ${inspectValue(job)} and ${inspectValue(jobId)}`);
   }
   if (job !== undefined) {
     checkClaim('job.claim', settings, job.claim);
-    if (claim !== undefined) throw new TypeError(`claim is that of the job, got job and claim ${shown(claim)}`);
+    if (claim !== undefined) throw new TypeError(`claim is that of the job, got job and claim ${inspectValue(claim)}`);
     const { started } = job;
     return { jobId: job.jobId, run: { started, claim: job.claim, ...(runId !== undefined && { runId }) } };
   }

@@ -3,9 +3,9 @@ import { contextOf } from '../context.js';
 import { jsonId } from '../core/event.js';
 import type { StoreFailure } from '../core/failure.js';
 import { ReapMemory } from '../core/reap-memory.js';
-import { type Anchor, anchorNow, elapsedMs } from '../runtime/holding.js';
+import { type Anchor, anchorNow, elapsedMs } from '../holding/holding.js';
 import type { ShapeWithJobs } from '../shape.js';
-import { answered } from '../sql/answered.js';
+import { neverReject } from '../sql/never-reject.js';
 import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { factsOf, jobsOf } from './jobs-of.js';
@@ -68,7 +68,7 @@ export function createJobReaper<S extends ShapeWithJobs>(
     throw new TypeError('createJobReaper needs the ownership itself, not one made by using(trx)');
   }
   const plan = checkReaper(context, options);
-  const memory = new ReapMemory(plan.mostGapMs);
+  const memory = new ReapMemory(plan.maxGapMs);
   let last: Anchor | undefined;
   let underWay: ResultAsync<TickReport, StoreFailure> | undefined;
   const begin = (): ResultAsync<TickReport, StoreFailure> => {
@@ -79,11 +79,11 @@ export function createJobReaper<S extends ShapeWithJobs>(
     const ended = suited(context, ['jobs'], () => runTick({ context, jobs, plan, memory, tick })).finally(() => {
       underWay = undefined;
     });
-    return answered(context.session, ended);
+    return neverReject(context.session, ended);
   };
   return Object.freeze({
     tick: () => {
-      context.keeper.glance();
+      context.renewer.glance();
       underWay ??= begin();
       return underWay;
     },
@@ -158,7 +158,7 @@ async function settle(ticking: Ticking, assessed: Assessed, counts: Counts): Pro
   }
   if (assessment.state === 'deferred') {
     if (job.taskId !== null)
-      observer.tell('action.deferred', { taskId: jsonId(job.taskId), because: assessment.reason });
+      observer.tell('action.deferred', { taskId: jsonId(job.taskId), reason: assessment.reason });
     return outcome('deferred', assessment.reason);
   }
   if (probeFailed !== undefined) return failed(probeFailed);

@@ -1,9 +1,9 @@
 import type { Context } from '../context.js';
 import { type JobFacts, jsonId } from '../core/event.js';
 import type { IdValue } from '../core/id.js';
+import { inspectValue } from '../core/inspect-value.js';
 import type { JobRecord, SeenJob } from '../core/job.js';
 import { by } from '../core/request.js';
-import { shown } from '../core/shown.js';
 import type { Row } from '../sql/execute.js';
 import type { JobSettings } from '../sql/job-columns.js';
 import { type JobIdTypes, readJob, readJobId, readSeenJob } from '../sql/job-rows.js';
@@ -49,9 +49,9 @@ export function jobsOf(context: Context, verb: string): Jobs {
 
 /** The rule for a pid: one that a process can have. */
 export const pid = by((name, value): asserts value is number => {
-  if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${shown(value)}`);
+  if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${inspectValue(value)}`);
   if (!Number.isSafeInteger(value) || value < 1) {
-    throw new RangeError(`${name} must be a whole number from 1 on, got ${shown(value)}`);
+    throw new RangeError(`${name} must be a whole number from 1 on, got ${inspectValue(value)}`);
   }
 });
 
@@ -63,7 +63,7 @@ export function checkClaim(
 ): asserts value is string | null {
   if (column === undefined ? value !== null : typeof value !== 'string') {
     const wanted = column === undefined ? 'null without the option jobs.claim' : 'the text that claimNextJob returned';
-    throw new TypeError(`${name} must be ${wanted}, got ${shown(value)}`);
+    throw new TypeError(`${name} must be ${wanted}, got ${inspectValue(value)}`);
   }
 }
 

@@ -2,8 +2,8 @@ import type { Context } from '../context.js';
 import type { IdValue } from '../core/id.js';
 import type { JobRecord } from '../core/job.js';
 import type { JobLease } from '../core/reap.js';
-import type { Judged } from '../evidence/judge-holder.js';
-import { seekJudgedOf } from '../evidence/read-holder.js';
+import type { Judged } from '../lease-row/judge-holder.js';
+import { seekJudgedOf } from '../lease-row/read-holder.js';
 
 /** The leases on the tasks of some jobs; `unreadable` where a row, or the lease store, cannot be read. */
 export type JobLeases = ReadonlyMap<IdValue, Judged | 'unreadable'> | 'unreadable';

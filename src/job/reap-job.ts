@@ -1,9 +1,9 @@
 import { err, ok, type Result } from 'neverthrow';
 import { reasonOf } from '../core/fail.js';
+import { inspectValue } from '../core/inspect-value.js';
 import { given, type RulesOf, requestOf } from '../core/request.js';
-import { shown } from '../core/shown.js';
-import { reclaim } from '../evidence/reclaim.js';
-import { settled } from '../runtime/settled.js';
+import { tryCall } from '../core/try-call.js';
+import { reclaim } from '../lease-row/reclaim.js';
 import { NOTHING, type Part } from '../sql/callers-parts.js';
 import type { JobSettings } from '../sql/job-columns.js';
 import { checkSet, writtenByRequeue } from './callers-columns.js';
@@ -39,7 +39,7 @@ export async function reapJob(ticking: Ticking, assessed: Assessed, forced: bool
 type Decided = 'leave' | { readonly status: string; readonly set: Part };
 
 async function decide(plan: ReapPlan, settings: JobSettings, job: DeadJob): Promise<Result<Decided, string>> {
-  const answered = await settled(async () => decided(await plan.onDead(Object.freeze(job)), settings), reasonOf);
+  const answered = await tryCall(async () => decided(await plan.onDead(Object.freeze(job)), settings), reasonOf);
   return answered.isOk() ? ok(answered.value as Decided) : err(`onDead failed: ${String(answered.error)}`);
 }
 
@@ -55,11 +55,15 @@ function decided(decision: unknown, settings: JobSettings): Decided {
   if (decision === 'requeue') return { status: statuses.queued, set: NOTHING };
   if (decision === 'fail') return { status: statuses.failed, set: NOTHING };
   if (typeof decision !== 'object') {
-    throw new TypeError(`onDead must answer "requeue", "fail", "leave" or { status, set }, got ${shown(decision)}`);
+    throw new TypeError(
+      `onDead must answer "requeue", "fail", "leave" or { status, set }, got ${inspectValue(decision)}`,
+    );
   }
   const { status, set = {} } = checkDecision(decision);
   if (typeof status !== 'string' || status === '' || status === statuses.running) {
-    throw new TypeError(`onDead must answer a status other than ${shown(statuses.running)}, got ${shown(status)}`);
+    throw new TypeError(
+      `onDead must answer a status other than ${inspectValue(statuses.running)}, got ${inspectValue(status)}`,
+    );
   }
   return { status, set: checkSet(set, settings, writtenByRequeue(settings)) };
 }

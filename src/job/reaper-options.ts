@@ -1,8 +1,8 @@
 import type { Context } from '../context.js';
+import { inspectValue } from '../core/inspect-value.js';
 import type { JobProcess } from '../core/job-process.js';
 import type { ReapLimits } from '../core/reap.js';
 import { callable, duration, given, limit, optional, type RulesOf, requestOf } from '../core/request.js';
-import { shown } from '../core/shown.js';
 import type { ShapeWithJobs } from '../shape.js';
 import type { FoundJob } from './found-job.js';
 
@@ -48,7 +48,7 @@ export interface ReaperOptions<S extends ShapeWithJobs> {
    * unless it is your rhythm, starts `deadTicks` and `finalizeGraceMs` anew: this process stood still, and so
    * perhaps did the finalizer. Default: twice `finalizeGraceMs`, at least 60,000.
    */
-  readonly mostGapMs?: number | undefined;
+  readonly maxGapMs?: number | undefined;
   /**
    * What is done with a dead run's job, or a function that decides for each. A promise may be one of any string, for
    * the compiler takes `async () => 'requeue'` for that; an answer that is none is told by `job.reap-failed`.
@@ -66,20 +66,20 @@ export interface ReaperOptions<S extends ShapeWithJobs> {
 /** The options after their check. */
 export interface ReapPlan {
   readonly limits: ReapLimits;
-  readonly mostGapMs: number;
+  readonly maxGapMs: number;
   readonly onDead: (job: DeadJob) => unknown;
   readonly probe: ((job: RunningJob) => unknown) | undefined;
   readonly probeTimeoutMs: number;
 }
 
-const LEAST_GAP_MS = 60_000;
+const MIN_GAP_MS = 60_000;
 
 const check = requestOf(
   {
     deadTicks: optional(limit(1_000), 2),
     finalizeGraceMs: duration(0),
     maxRunningMs: duration(),
-    mostGapMs: optional(duration()),
+    maxGapMs: optional(duration()),
     onDead: given,
     probe: optional(callable),
     probeTimeoutMs: optional(duration(), 10_000),
@@ -96,13 +96,13 @@ export function checkReaper({ settings }: Context, options: unknown): ReapPlan {
       `maxRunningMs must be at least lease.maxHoldMs, got maxRunningMs ${maxRunningMs} and lease.maxHoldMs ${maxHoldMs}`,
     );
   }
-  const { mostGapMs = Math.max(2 * finalizeGraceMs, LEAST_GAP_MS) } = rest;
+  const { maxGapMs = Math.max(2 * finalizeGraceMs, MIN_GAP_MS) } = rest;
   if (onDead !== 'requeue' && onDead !== 'fail' && typeof onDead !== 'function') {
-    throw new TypeError(`onDead must be "requeue", "fail" or a function, got ${shown(onDead)}`);
+    throw new TypeError(`onDead must be "requeue", "fail" or a function, got ${inspectValue(onDead)}`);
   }
   return Object.freeze({
     limits: Object.freeze({ deadTicks, finalizeGraceMs, maxRunningMs }),
-    mostGapMs,
+    maxGapMs,
     onDead: typeof onDead === 'function' ? (onDead as ReapPlan['onDead']) : () => onDead,
     probe,
     probeTimeoutMs,

@@ -5,8 +5,8 @@ import type { IdValue } from '../core/id.js';
 import type { JobRecord } from '../core/job.js';
 import { oneOf, type Rule, type RulesOf, requestOf } from '../core/request.js';
 import type { ShapeWithJobs } from '../shape.js';
-import { answered } from '../sql/answered.js';
 import { NOTHING } from '../sql/callers-parts.js';
+import { neverReject } from '../sql/never-reject.js';
 import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { type FoundJob, type FoundJobWith, toFound } from './found-job.js';
@@ -78,7 +78,7 @@ export function requeueRunningJobs<S extends ShapeWithJobs>(
   const context = contextOf(ownership);
   const jobs = jobsOf(context, 'requeueRunningJobs');
   const { owners } = check(request);
-  return answered(context.session, requeueRunning(context, jobs, { owners }));
+  return neverReject(context.session, requeueRunning(context, jobs, { owners }));
 }
 
 /** Running jobs in one page. */

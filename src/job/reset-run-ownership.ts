@@ -2,6 +2,7 @@ import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { IdValue } from '../core/id.js';
+import { inspectValue } from '../core/inspect-value.js';
 import type { SeenJob } from '../core/job.js';
 import {
   type Check,
@@ -16,11 +17,10 @@ import {
   runId,
   text,
 } from '../core/request.js';
-import { shown } from '../core/shown.js';
 import type { ShapeWithJobs } from '../shape.js';
-import { answered } from '../sql/answered.js';
 import { execute } from '../sql/execute.js';
 import type { Reset } from '../sql/job-returns.js';
+import { neverReject } from '../sql/never-reject.js';
 import { eachOnce, metMore } from '../sql/one-row.js';
 import type { Session } from '../sql/session.js';
 import { suited } from '../survey/suited.js';
@@ -70,7 +70,7 @@ export interface ResetReportWith<JobId> {
 /** The same, with the types of an ownership. */
 export type ResetReport<S extends ShapeWithJobs = ShapeWithJobs> = ResetReportWith<S['jobs']['id']>;
 
-const MOST_JOBS = 500;
+const MAX_JOBS = 500;
 
 const run = object({ runId: nullable(runId), pid: nullable(pid), claim: optional(nullable(text)) });
 
@@ -118,7 +118,7 @@ export function resetRunOwnership<S extends ShapeWithJobs>(
   const expected = withClaim(checked.expected, jobs);
   const jobIds = jobIdsOf(checked);
   const reset = { jobIds, from, expected, set: checkSet(set, jobs.settings, writtenByRequeue(jobs.settings)) };
-  return answered(
+  return neverReject(
     context.session,
     suited(context, ['jobs'], () => resetAll(context, jobs, reset)),
   );
@@ -126,14 +126,15 @@ export function resetRunOwnership<S extends ShapeWithJobs>(
 
 function jobIdsOf({ jobId, jobIds }: ReturnType<typeof check>): readonly IdValue[] {
   if ((jobId === undefined) === (jobIds === undefined)) {
-    throw new TypeError(`request must have either jobId or jobIds, got ${shown(jobId)} and ${shown(jobIds)}`);
+    throw new TypeError(
+      `request must have either jobId or jobIds, got ${inspectValue(jobId)} and ${inspectValue(jobIds)}`,
+    );
   }
   if (jobIds === undefined) return [jobId as IdValue];
-  if (jobIds.length > MOST_JOBS)
-    throw new RangeError(`jobIds must have at most ${MOST_JOBS} ids, got ${jobIds.length}`);
+  if (jobIds.length > MAX_JOBS) throw new RangeError(`jobIds must have at most ${MAX_JOBS} ids, got ${jobIds.length}`);
   const ids = new Set<IdValue>();
   for (const id of jobIds) {
-    if (ids.has(id)) throw new RangeError(`jobIds must name each job once, got ${shown(id)} twice`);
+    if (ids.has(id)) throw new RangeError(`jobIds must name each job once, got ${inspectValue(id)} twice`);
     ids.add(id);
   }
   return jobIds;
@@ -159,10 +160,8 @@ async function resetAll(context: Context, jobs: Jobs, reset: Reset): Promise<Res
   const { jobIds, expected } = reset;
   const done = new Map(written.value.map((job) => [job.jobId, job]));
   for (const job of done.values()) {
-    context.observer.tell('job.requeued', {
-      ...factsOf({ ...job, ...(expected === 'any' ? {} : expected) }),
-      by: 'reset',
-    });
+    const facts = factsOf({ ...job, ...(expected === 'any' ? {} : expected) });
+    context.observer.tell('job.requeued', { ...facts, by: 'reset' });
   }
   return ok(
     Object.freeze({

@@ -1,15 +1,15 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { Context } from '../context.js';
 import { reasonOf } from '../core/fail.js';
+import { inspectValue } from '../core/inspect-value.js';
 import type { JobRecord } from '../core/job.js';
 import type { JobProcess } from '../core/job-process.js';
 import { assessRunningJob, type RunningAssessment } from '../core/reap.js';
 import type { ReapMemory, Tick } from '../core/reap-memory.js';
-import { shown } from '../core/shown.js';
-import type { Judged } from '../evidence/judge-holder.js';
-import { settled } from '../runtime/settled.js';
-import { TOO_LATE, within } from '../runtime/within.js';
+import { tryCall } from '../core/try-call.js';
+import type { Judged } from '../lease-row/judge-holder.js';
 import type { UnreadableJob } from '../sql/job-rows.js';
+import { TOO_LATE, withTimeout } from '../system/with-timeout.js';
 import { toFound } from './found-job.js';
 import type { Jobs } from './jobs-of.js';
 import { holderOf, leaseOf, leasesOf } from './lease-evidence.js';
@@ -97,10 +97,10 @@ async function lookUp(
 ): Promise<Result<JobProcess, string>> {
   const { probe, probeTimeoutMs } = plan;
   if (probe === undefined || job.pid === null) return ok(processOf(context, jobs.settings, job));
-  const answered = await settled(() => within(context.ports.clock, probeTimeoutMs, probe(shownJob)), reasonOf);
-  if (answered.isErr()) return err(`the probe failed: ${shown(answered.error)}`);
+  const answered = await tryCall(() => withTimeout(context.ports.clock, probeTimeoutMs, probe(shownJob)), reasonOf);
+  if (answered.isErr()) return err(`the probe failed: ${inspectValue(answered.error)}`);
   if (answered.value === TOO_LATE) return err(`the probe did not answer within ${probeTimeoutMs} ms`);
   return ANSWERS.includes(answered.value)
     ? ok(answered.value as JobProcess)
-    : err(`the probe must answer "alive", "dead" or "unknown", got ${shown(answered.value)}`);
+    : err(`the probe must answer "alive", "dead" or "unknown", got ${inspectValue(answered.value)}`);
 }

@@ -6,7 +6,7 @@ import type { IdValue } from '../core/id.js';
 import type { SeenJob } from '../core/job.js';
 import { boolean, limit, optional, type RulesOf, requestOf } from '../core/request.js';
 import type { ShapeWithJobs } from '../shape.js';
-import { answered } from '../sql/answered.js';
+import { neverReject } from '../sql/never-reject.js';
 import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { type FoundJob, type FoundJobWith, type ImpossibleQueued, toFound } from './found-job.js';
@@ -39,12 +39,12 @@ export interface SanitizeReportWith<Job extends { readonly jobId: unknown }> {
 /** The same, with the types of an ownership. */
 export type SanitizeReport<S extends ShapeWithJobs = ShapeWithJobs> = SanitizeReportWith<FoundJob<S>>;
 
-const MOST_IN_A_BATCH = 10_000;
+const MAX_IN_A_BATCH = 10_000;
 
 const check = requestOf(
   {
     dryRun: optional(boolean, false),
-    batchSize: optional(limit(MOST_IN_A_BATCH), 500),
+    batchSize: optional(limit(MAX_IN_A_BATCH), 500),
   } satisfies RulesOf<SanitizeOptions>,
   'options',
 );
@@ -80,7 +80,7 @@ export function sanitizeImpossibleQueued<S extends ShapeWithJobs>(
   const context = contextOf(ownership);
   const jobs = jobsOf(context, 'sanitizeImpossibleQueued');
   const sanitized = sanitizeQueued(context, jobs, check(options));
-  return answered(context.session, sanitized);
+  return neverReject(context.session, sanitized);
 }
 
 /** The verb without its types. */

@@ -2,12 +2,12 @@ import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import { checkObject } from '../core/check.js';
 import type { StoreFailure } from '../core/failure.js';
+import { inspectValue } from '../core/inspect-value.js';
 import { jobId, nullable, type Rule, type RulesOf, requestOf, runId, text } from '../core/request.js';
-import { shown } from '../core/shown.js';
 import type { ShapeWithJobs } from '../shape.js';
-import { answered } from '../sql/answered.js';
 import { changed, execute } from '../sql/execute.js';
 import type { Stamp } from '../sql/job-claims.js';
+import { neverReject } from '../sql/never-reject.js';
 import { executeOnce } from '../sql/one-row.js';
 import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
@@ -32,7 +32,7 @@ export const claimed: Rule<Pick<Stamp, 'jobId' | 'started' | 'claim'>> = (name) 
     checkObject(name, value);
     const { jobId, started, claim = null } = value as Partial<ClaimedJob>;
     if (typeof started !== 'string') {
-      throw new TypeError(`${name} must be a job as claimNextJob answered it, got started ${shown(started)}`);
+      throw new TypeError(`${name} must be a job as claimNextJob answered it, got started ${inspectValue(started)}`);
     }
     return { jobId: checkJobId(jobId, ids), started, claim: checkNonce(claim) };
   };
@@ -66,7 +66,7 @@ export function stampRunOwnership<S extends ShapeWithJobs>(
   const { identity, processes } = context.ports;
   const { start: pidStart } = processes.sight(pid);
   const stamped = { ...job, runId, pid, host: identity.host, pidStart };
-  return answered(
+  return neverReject(
     context.session,
     suited(context, ['jobs'], () => stamp(context, jobs, stamped)),
   );

@@ -4,14 +4,14 @@ import { ofUnknownOutcome, taskNotFound } from '../core/fail.js';
 import type { LeaseBusy, StoreFailure } from '../core/failure.js';
 import type { IdValue } from '../core/id.js';
 import type { Lease } from '../core/lease.js';
-import { findTasks } from '../evidence/find-task.js';
-import { anchorNow } from '../runtime/holding.js';
-import { answered } from '../sql/answered.js';
+import { anchorNow } from '../holding/holding.js';
+import { findTasks } from '../lease-row/find-task.js';
 import { execute } from '../sql/execute.js';
 import { readTaken } from '../sql/granted-rows.js';
+import { neverReject } from '../sql/never-reject.js';
 import { isNoId } from '../survey/no-such-id.js';
 import { suited } from '../survey/suited.js';
-import { type Keyed, mayHaveInserted, mostTries, type Refused, refuse, settle, undo, unfit } from './acquisition.js';
+import { type Keyed, maxTries, mayHaveInserted, type Refused, refuse, settle, undo, unfit } from './acquisition.js';
 import { enterClaim, grant, insertParameters, leaveClaim } from './grant.js';
 import type { CheckedRequest } from './lease-request.js';
 
@@ -28,7 +28,7 @@ export async function acquireChunk(
 ): Promise<StoreFailure | undefined> {
   const all = requests.map((request): Keyed => ({ pending: enterClaim(context, request), key: request.taskId }));
   const insertAll = () => insertAndSettle(context, all, outcomes);
-  const settled = await answered(context.session, suited(context, ['lease'], insertAll));
+  const settled = await neverReject(context.session, suited(context, ['lease'], insertAll));
   for (const { pending } of all) {
     if (!outcomes.get(pending.request.taskId)?.isOk()) leaveClaim(context, pending.claim);
   }
@@ -47,7 +47,7 @@ async function insertAndSettle(
       outcomes.set(request.taskId, err(refuse(context, request, taskNotFound(request.taskId))));
   }
   const isOpen = ({ pending }: Keyed): boolean => !outcomes.has(pending.request.taskId);
-  for (let tries = 1; tries <= mostTries(context) && all.some(isOpen); tries += 1) {
+  for (let tries = 1; tries <= maxTries(context) && all.some(isOpen); tries += 1) {
     const { broken, mayHaveLeft } = await insert(context, all.filter(isOpen), outcomes);
     // A broken insert may have left its rows all the same: the claims tell.
     const mayLook = broken === undefined || (mayHaveLeft && !context.session.inTransaction);

@@ -2,18 +2,18 @@ import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf, regimeOf } from '../context.js';
 import { leaseContended, notGranting, ofUnknownOutcome, taskNotFound } from '../core/fail.js';
 import type { LeaseBusy, LostRace, NotGranting, StoreFailure, TaskNotFound } from '../core/failure.js';
+import { inFlight } from '../core/in-flight.js';
 import type { Lease } from '../core/lease.js';
-import { findTask } from '../evidence/find-task.js';
-import { anchorNow } from '../runtime/holding.js';
-import { underWay } from '../runtime/under-way.js';
+import { anchorNow } from '../holding/holding.js';
+import { findTask } from '../lease-row/find-task.js';
 import type { Shape } from '../shape.js';
-import { answered } from '../sql/answered.js';
 import { execute } from '../sql/execute.js';
 import { readTaken } from '../sql/granted-rows.js';
+import { neverReject } from '../sql/never-reject.js';
 import { isNoId, saysNoId } from '../survey/no-such-id.js';
 import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
-import { type Keyed, mayHaveInserted, mostTries, refusalOf, refuse, settle, undo, unfit } from './acquisition.js';
+import { type Keyed, maxTries, mayHaveInserted, refusalOf, refuse, settle, undo, unfit } from './acquisition.js';
 import { enterClaim, grant, grantUnguarded, insertParameters, leaveClaim, type Pending } from './grant.js';
 import { type CheckedRequest, checkLeaseRequest, type LeaseRequest } from './lease-request.js';
 import { release } from './release-lease.js';
@@ -56,7 +56,7 @@ export function acquireLease<S extends Shape>(
 > {
   const context = contextOf(ownership);
   const checked = checkLeaseRequest(context, request);
-  return answered(context.session, underWay(context.running, acquire(context, checked)));
+  return neverReject(context.session, inFlight(context.running, acquire(context, checked)));
 }
 
 /** Why a lease was not granted. */
@@ -77,7 +77,7 @@ export async function acquire(context: Context, request: CheckedRequest): Promis
 
   const pending = enterClaim(context, request);
   const asked = suited(context, ['lease'], () => insertOrReclaim(context, pending));
-  const acquired = await answered(context.session, asked);
+  const acquired = await neverReject(context.session, asked);
   if (acquired.isOk()) {
     const tooLate = refusalOf(context, request);
     if (tooLate === undefined) return acquired;
@@ -106,7 +106,7 @@ async function insertOrReclaim(context: Context, pending: Pending): Promise<Resu
   const { request } = pending;
   if (isNoId(context, request.taskId)) return err(refuse(context, request, taskNotFound(request.taskId)));
   const keyed: Keyed = { pending, key: request.taskId };
-  for (let tries = 1; tries <= mostTries(context); tries += 1) {
+  for (let tries = 1; tries <= maxTries(context); tries += 1) {
     const refusal = refusalOf(context, request);
     if (refusal !== undefined) return err(refusal);
     const anchor = anchorNow(context.ports.clock);

@@ -3,11 +3,11 @@ import { type Context, contextOf, regimeOf } from '../context.js';
 import { leaseContended, notGranting } from '../core/fail.js';
 import type { LeaseBusy, LostRace, NotGranting, StoreFailure, TaskNotFound } from '../core/failure.js';
 import type { IdValue } from '../core/id.js';
+import { inFlight } from '../core/in-flight.js';
+import { inspectValue } from '../core/inspect-value.js';
 import type { Lease } from '../core/lease.js';
-import { shown } from '../core/shown.js';
-import { underWay } from '../runtime/under-way.js';
 import type { Shape } from '../shape.js';
-import { answered } from '../sql/answered.js';
+import { neverReject } from '../sql/never-reject.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { acquireChunk, type Outcome } from './acquire-chunk.js';
 import { refusalOf } from './acquisition.js';
@@ -54,16 +54,16 @@ export function acquireLeases<S extends Shape>(
   requests: readonly LeaseRequest<NoInfer<S>>[],
 ): ResultAsync<AcquiredLeasesWith<S['taskId'], S['stage'], S['runId']>, NotGranting | StoreFailure> {
   const context = contextOf(ownership);
-  if (!Array.isArray(requests)) throw new TypeError(`requests must be an array, got ${shown(requests)}`);
+  if (!Array.isArray(requests)) throw new TypeError(`requests must be an array, got ${inspectValue(requests)}`);
   // A hole is a request as well, and none that can be granted.
   const checked = Array.from(requests, (request: LeaseRequest<Shape>) => checkLeaseRequest(context, request));
   const tasks = new Set<IdValue>();
   for (const { taskId } of checked) {
-    if (tasks.has(taskId)) throw new RangeError(`requests must name each task once, got ${shown(taskId)} twice`);
+    if (tasks.has(taskId)) throw new RangeError(`requests must name each task once, got ${inspectValue(taskId)} twice`);
     tasks.add(taskId);
   }
-  const asked = underWay(context.running, acquireAll(context, checked));
-  return answered(context.session, asked);
+  const asked = inFlight(context.running, acquireAll(context, checked));
+  return neverReject(context.session, asked);
 }
 
 async function acquireAll(

@@ -13,11 +13,11 @@ import {
 import type { LeaseBusy, LostRace, NotGranting, StoreFailure, TaskNotFound } from '../core/failure.js';
 import type { IdValue } from '../core/id.js';
 import type { Lease } from '../core/lease.js';
-import type { FoundTask } from '../evidence/find-task.js';
-import type { Judged } from '../evidence/judge-holder.js';
-import { lowerExpiry } from '../evidence/lower-expiry.js';
-import { reclaim } from '../evidence/reclaim.js';
-import type { Anchor } from '../runtime/holding.js';
+import type { Anchor } from '../holding/holding.js';
+import type { FoundTask } from '../lease-row/find-task.js';
+import type { Judged } from '../lease-row/judge-holder.js';
+import { lowerExpiry } from '../lease-row/lower-expiry.js';
+import { reclaim } from '../lease-row/reclaim.js';
 import { type Answer, execute } from '../sql/execute.js';
 import type { SeenTask } from '../sql/granted-rows.js';
 import { grant, type Pending } from './grant.js';
@@ -33,13 +33,13 @@ export interface Keyed {
 }
 
 /** How often a task that changes hands under our eyes is tried for. */
-const MOST_TRIES = 4;
+const MAX_TRIES = 4;
 /** After a restore the tokens that come next may be those of rows that are there: each try takes the one after it. */
-const MOST_TRIES_BEHIND = 64;
+const MAX_TRIES_BEHIND = 64;
 
 /** How often an acquisition is tried before it gives up. */
-export function mostTries({ survey }: Context): number {
-  return survey.columns.tokensBehind ? MOST_TRIES_BEHIND : MOST_TRIES;
+export function maxTries({ survey }: Context): number {
+  return survey.columns.tokensBehind ? MAX_TRIES_BEHIND : MAX_TRIES;
 }
 
 /** Why nothing is granted whatever the rows say. */

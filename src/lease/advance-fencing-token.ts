@@ -3,11 +3,11 @@ import { type Context, contextOf } from '../context.js';
 import { storeFailure } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
 import { checkId } from '../core/id.js';
+import { inspectValue } from '../core/inspect-value.js';
 import { by, type RulesOf, requestOf } from '../core/request.js';
-import { shown } from '../core/shown.js';
 import type { Shape } from '../shape.js';
-import { answered } from '../sql/answered.js';
 import { execute, transact } from '../sql/execute.js';
+import { neverReject } from '../sql/never-reject.js';
 import { readInteger } from '../sql/rows.js';
 import { insertToken, moveIdentity, nobodysTask } from '../sql/token-statements.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
@@ -27,7 +27,7 @@ const MOST = 2 ** 52;
 const number = by((name, value): asserts value is number => {
   checkId(name, 'integer', value);
   if (Number(value) < 0 || Number(value) > MOST) {
-    throw new RangeError(`${name} must be from 0 to ${MOST}, got ${shown(value)}`);
+    throw new RangeError(`${name} must be from 0 to ${MOST}, got ${inspectValue(value)}`);
   }
 });
 
@@ -61,7 +61,7 @@ export function advanceFencingToken<S extends Shape>(
   if (context.session.inTransaction) {
     throw new TypeError('advanceFencingToken needs the ownership itself, not one made by using(trx)');
   }
-  return answered(context.session, advance(context, check(request)));
+  return neverReject(context.session, advance(context, check(request)));
 }
 
 async function advance(context: Context, { beyond }: AdvanceRequest): Promise<Result<number, StoreFailure>> {

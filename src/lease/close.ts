@@ -22,14 +22,14 @@ export function closer({ root }: Context): (options?: CloseOptions) => ResultAsy
 
 async function close(context: Context, deadlineMs: number): Promise<Result<CloseReport, never>> {
   context.closing.begun = true;
-  const { keeper, unguarded, running, claims } = context;
+  const { renewer, unguarded, running, claims } = context;
   const reason = notGranting('closed');
-  for (const held of [...keeper.holdings, ...unguarded]) held.abort(reason);
+  for (const held of [...renewer.holdings, ...unguarded]) held.abort(reason);
   await ended(context, Promise.allSettled(running), deadlineMs);
 
-  const unfinished = [...keeper.holdings].map((holding) => {
+  const unfinished = [...renewer.holdings].map((holding) => {
     const { taskId, fencingToken, actor, claim } = holding.facts;
-    keeper.drop(holding);
+    renewer.drop(holding);
     // Its owner may still write: the claim stays known, so that nobody here takes the row for an orphan's.
     claims.enter(claim, holding.facts.entry);
     return Object.freeze({ taskId: jsonId(taskId), fencingToken, actor });

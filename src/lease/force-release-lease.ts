@@ -7,10 +7,10 @@ import type { Holder } from '../core/holder.js';
 import { checkId, type IdValue } from '../core/id.js';
 import { invariant } from '../core/invariant.js';
 import { by, type RulesOf, requestOf, taskId, text } from '../core/request.js';
-import { readJudged, seekJudged } from '../evidence/read-holder.js';
+import { readJudged, seekJudged } from '../lease-row/read-holder.js';
 import type { Shape } from '../shape.js';
-import { answered } from '../sql/answered.js';
 import { changed, execute } from '../sql/execute.js';
+import { neverReject } from '../sql/never-reject.js';
 import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 
@@ -45,21 +45,21 @@ export function forceReleaseLease<S extends Shape>(
 ): ResultAsync<Holder, TokenMismatch | AlreadyFree | StoreFailure> {
   const context = contextOf(ownership);
   const order = check(request, context.settings);
-  return answered(
+  return neverReject(
     context.session,
     suited(context, ['lease'], () => forceRelease(context, order)),
   );
 }
 
 /** A row that is there at every look and that no DELETE takes away. */
-const MOST_TRIES = 3;
+const MAX_TRIES = 3;
 
 async function forceRelease(
   context: Context,
   { taskId, fencingToken, by, reason }: ForceReleaseRequest<Shape>,
 ): Promise<Result<Holder, TokenMismatch | AlreadyFree | StoreFailure>> {
   let present: Holder | undefined;
-  for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
+  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     const judged = await judgedOf(context, taskId);
     if (judged.isErr()) return err(judged.error);
     if (judged.value === null) return err(alreadyFree(taskId));
@@ -81,7 +81,7 @@ async function forceRelease(
 }
 
 function notDeleted(holder: Holder): string {
-  return `the lease of ${nameHolder(holder)} is there, and ${MOST_TRIES} DELETEs of it changed nothing: a trigger, rule or policy of the table keeps it`;
+  return `the lease of ${nameHolder(holder)} is there, and ${MAX_TRIES} DELETEs of it changed nothing: a trigger, rule or policy of the table keeps it`;
 }
 
 /** The holder by the very key that an operator saw, also where the task is gone; else by another spelling of its id. */

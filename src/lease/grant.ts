@@ -2,10 +2,10 @@ import type { Context } from '../context.js';
 import { jsonId } from '../core/event.js';
 import { notGranting } from '../core/fail.js';
 import type { Lease } from '../core/lease.js';
+import { type Anchor, Holding } from '../holding/holding.js';
+import { LeaseHandle, type LeaseSecret } from '../holding/lease-handle.js';
+import { LeaseSignal } from '../holding/lease-signal.js';
 import type { ClaimEntry } from '../port/claim-registry.js';
-import { type Anchor, Holding } from '../runtime/holding.js';
-import { LeaseHandle, type LeaseSecret } from '../runtime/lease-handle.js';
-import { LeaseSignal } from '../runtime/lease-signal.js';
 import type { GrantedRow } from '../sql/granted-rows.js';
 import type { InsertLease } from '../sql/lease-records.js';
 import type { CheckedRequest } from './lease-request.js';
@@ -46,12 +46,12 @@ export function grant(context: Context, { request, entry }: Pending, row: Grante
   entry.phase = 'held';
   const facts = { taskId, askedId, actor, claim, fencingToken, ttlMs, maxHoldMs, expiresAtMs, entry };
   const holding: Holding = new Holding(facts, context.ports.clock, anchor, ({ reason }) => {
-    context.keeper.forsake(holding);
+    context.renewer.forsake(holding);
     const { heldMs } = holding;
     context.observer.tell('lease.lost', { taskId: jsonId(taskId), fencingToken, actor, reason, heldMs });
   });
   holding.follow(signal);
-  context.keeper.keep(holding);
+  context.renewer.keep(holding);
   context.observer.tell('lease.acquired', {
     taskId: jsonId(taskId),
     fencingToken,
@@ -71,7 +71,7 @@ export function grant(context: Context, { request, entry }: Pending, row: Grante
 }
 
 /** Makes a lease without a row. */
-export function grantUnguarded(context: Context, request: CheckedRequest, because: 'off' | 'store-failed'): Lease {
+export function grantUnguarded(context: Context, request: CheckedRequest, reason: 'off' | 'store-failed'): Lease {
   const { taskId, actor, stage, runId, ttlMs, maxHoldMs } = request;
   const claim = context.ports.randomness.claim();
   const acquiredAtMs = context.ports.clock.wallMs();
@@ -94,7 +94,7 @@ export function grantUnguarded(context: Context, request: CheckedRequest, becaus
     { ...facts, ...times },
     {
       guarded: false,
-      because,
+      reason,
       context: request.context,
       home: context.root,
       signal,

@@ -5,9 +5,9 @@ import type { StoreFailure } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
 import { checkId, type IdValue } from '../core/id.js';
 import type { Verdict, VerdictReason } from '../core/verdict.js';
-import { seekJudged } from '../evidence/read-holder.js';
+import { seekJudged } from '../lease-row/read-holder.js';
 import type { Shape } from '../shape.js';
-import { answered } from '../sql/answered.js';
+import { neverReject } from '../sql/never-reject.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 
 /** Who holds a task's transition, on what evidence. */
@@ -25,7 +25,7 @@ export type Defer =
   | { readonly defer: false }
   | {
       readonly defer: true;
-      readonly because: 'live-owner' | 'unknown-owner' | 'store-failure';
+      readonly reason: 'live-owner' | 'unknown-owner' | 'store-failure';
       readonly holder?: Holder;
     };
 
@@ -44,7 +44,7 @@ export function inspectLease<S extends Shape>(
 ): ResultAsync<Inspection, StoreFailure> {
   const context = contextOf(ownership);
   checkId('taskId', context.settings.taskIdType, taskId);
-  return answered(context.session, inspect(context, taskId));
+  return neverReject(context.session, inspect(context, taskId));
 }
 
 async function inspect(context: Context, taskId: IdValue): Promise<Result<Inspection, StoreFailure>> {
@@ -82,15 +82,15 @@ export function shouldDefer<S extends Shape>(
 }
 
 async function decide(context: Context, taskId: IdValue): Promise<Result<Defer, never>> {
-  const inspected = await answered(context.session, inspect(context, taskId));
-  if (inspected.isErr()) return ok(deferred(context, taskId, { defer: true, because: 'store-failure' }));
+  const inspected = await neverReject(context.session, inspect(context, taskId));
+  if (inspected.isErr()) return ok(deferred(context, taskId, { defer: true, reason: 'store-failure' }));
   const { value } = inspected;
   if (value.state === 'free' || value.verdict === 'dead') return ok(GO);
-  const because = value.verdict === 'live' ? 'live-owner' : 'unknown-owner';
-  return ok(deferred(context, taskId, { defer: true, because, holder: value.holder }));
+  const reason = value.verdict === 'live' ? 'live-owner' : 'unknown-owner';
+  return ok(deferred(context, taskId, { defer: true, reason, holder: value.holder }));
 }
 
 function deferred(context: Context, taskId: IdValue, defer: Extract<Defer, { defer: true }>): Defer {
-  context.observer.tell('action.deferred', { taskId: jsonId(taskId), because: defer.because });
+  context.observer.tell('action.deferred', { taskId: jsonId(taskId), reason: defer.reason });
   return Object.freeze(defer);
 }

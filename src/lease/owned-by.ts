@@ -1,6 +1,6 @@
 import { contextOf } from '../context.js';
 import type { Lease } from '../core/lease.js';
-import { secretOf } from '../runtime/lease-handle.js';
+import { secretOf } from '../holding/lease-handle.js';
 import type { Shape } from '../shape.js';
 import { type Condition, ownedByClaim } from '../sql/owned-by.js';
 import type { TransitionOwnership } from '../transition-ownership.js';

@@ -6,12 +6,12 @@ import type { IdValue } from '../core/id.js';
 import { checkLimit } from '../core/limit.js';
 import { limit, list, optional, type RulesOf, requestOf, taskId } from '../core/request.js';
 import type { Judgement } from '../core/verdict.js';
-import type { Judged } from '../evidence/judge-holder.js';
-import { lowerExpiry } from '../evidence/lower-expiry.js';
-import { type JudgedRows, pagesOfJudged, seekJudgedOf, type Unreadable } from '../evidence/read-holder.js';
-import { reclaim } from '../evidence/reclaim.js';
+import type { Judged } from '../lease-row/judge-holder.js';
+import { lowerExpiry } from '../lease-row/lower-expiry.js';
+import { type JudgedRows, pagesOfJudged, seekJudgedOf, type Unreadable } from '../lease-row/read-holder.js';
+import { reclaim } from '../lease-row/reclaim.js';
 import type { Shape } from '../shape.js';
-import { answered } from '../sql/answered.js';
+import { neverReject } from '../sql/never-reject.js';
 import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 
@@ -71,7 +71,7 @@ export function reclaimStaleLeases<S extends Shape>(
   const { taskIds, ...bound } = check(options, context.settings);
   const { limit = taskIds === undefined ? 1_000 : Math.max(1, taskIds.length) } = bound;
   checkLimit('limit', limit);
-  return answered(context.session, reclaimStale(context, { limit, taskIds }));
+  return neverReject(context.session, reclaimStale(context, { limit, taskIds }));
 }
 
 interface Reclaiming {

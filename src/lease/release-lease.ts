@@ -4,14 +4,14 @@ import { jsonId } from '../core/event.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
 import type { Lease } from '../core/lease.js';
-import { readJudged } from '../evidence/read-holder.js';
-import { released, releasedUnguarded, releasing } from '../evidence/released.js';
-import { rowMissing } from '../evidence/row-missing.js';
-import { type Holding, trustedOf } from '../runtime/holding.js';
-import { secretOf } from '../runtime/lease-handle.js';
+import { type Holding, trustedOf } from '../holding/holding.js';
+import { secretOf } from '../holding/lease-handle.js';
+import { readJudged } from '../lease-row/read-holder.js';
+import { released, releasedUnguarded, releasing } from '../lease-row/released.js';
+import { rowMissing } from '../lease-row/row-missing.js';
 import type { Shape } from '../shape.js';
-import { answered } from '../sql/answered.js';
 import { changed, execute } from '../sql/execute.js';
+import { neverReject } from '../sql/never-reject.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 
 /** What a release found: our row, nothing more to do, or that the lease was no longer ours. */
@@ -46,7 +46,7 @@ export function releaseLease<S extends Shape>(
 ): ResultAsync<ReleaseOutcome, StoreFailure> {
   const context = contextOf(ownership);
   secretOf(lease, context.root);
-  return answered(
+  return neverReject(
     context.session,
     release(context, lease).then((released) => released.map(({ outcome }) => outcome)),
   );
@@ -86,14 +86,14 @@ async function giveBack(context: Context, holding: Holding): Promise<Result<Rele
   if (holding.maybeReleased || holding.unsettled) {
     if (!context.session.inTransaction) {
       holding.settle();
-      context.keeper.drop(holding);
+      context.renewer.drop(holding);
     }
     return ok(ALREADY);
   }
   const read = await readJudged(context, taskId);
   const holder = read.unwrapOr(null)?.holder ?? null;
   rowMissing(context, holding, holder);
-  context.keeper.drop(holding);
+  context.renewer.drop(holding);
   return ok({ outcome: 'superseded', holder });
 }
 
@@ -105,7 +105,7 @@ export function releaseFailed(context: Context, holding: Holding, { message, out
   const { taskId, fencingToken, actor } = holding.facts;
   if (!context.session.inTransaction) {
     if (outcome === 'unknown' && holding.check() === undefined) holding.unsettled = true;
-    context.keeper.drop(holding);
+    context.renewer.drop(holding);
   }
   context.observer.tell('lease.release-failed', { taskId: jsonId(taskId), fencingToken, actor, message });
 }

@@ -1,15 +1,15 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
+import { inspectValue } from '../core/inspect-value.js';
 import type { Lease } from '../core/lease.js';
-import { shown } from '../core/shown.js';
-import { released, releasing } from '../evidence/released.js';
-import { claimsOf } from '../evidence/renew-claims.js';
-import { type Holding, trustedOf } from '../runtime/holding.js';
-import { secretOf } from '../runtime/lease-handle.js';
+import { type Holding, trustedOf } from '../holding/holding.js';
+import { secretOf } from '../holding/lease-handle.js';
+import { released, releasing } from '../lease-row/released.js';
+import { claimsOf } from '../lease-row/renew-claims.js';
 import type { Shape } from '../shape.js';
-import { answered } from '../sql/answered.js';
 import { execute } from '../sql/execute.js';
+import { neverReject } from '../sql/never-reject.js';
 import { readText } from '../sql/rows.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { type ReleaseOutcome, release, releaseFailed } from './release-lease.js';
@@ -27,9 +27,9 @@ export function releaseLeases<S extends Shape>(
   leases: readonly Lease<NoInfer<S>['taskId']>[],
 ): ResultAsync<readonly ReleaseOutcome[], StoreFailure> {
   const context = contextOf(ownership);
-  if (!Array.isArray(leases)) throw new TypeError(`leases must be an array, got ${shown(leases)}`);
+  if (!Array.isArray(leases)) throw new TypeError(`leases must be an array, got ${inspectValue(leases)}`);
   for (const lease of leases as readonly Lease[]) secretOf(lease, context.root);
-  return answered(context.session, releaseAll(context, [...(leases as readonly Lease[])]));
+  return neverReject(context.session, releaseAll(context, [...(leases as readonly Lease[])]));
 }
 
 async function releaseAll(

@@ -1,9 +1,9 @@
 import type { Context } from '../context.js';
 import { jsonId } from '../core/event.js';
 import type { Holder } from '../core/holder.js';
-import { renewClaims } from '../evidence/renew-claims.js';
-import { rowMissing } from '../evidence/row-missing.js';
-import { type Anchor, anchorNow, type Holding, trustedOf } from '../runtime/holding.js';
+import { type Anchor, anchorNow, type Holding, trustedOf } from '../holding/holding.js';
+import { renewClaims } from '../lease-row/renew-claims.js';
+import { rowMissing } from '../lease-row/row-missing.js';
 
 /** Claims in one renewal statement: 5,000 leases take ten statements a tick. */
 const CHUNK = 500;
@@ -13,7 +13,7 @@ export async function renewAll(context: Context, holdings: readonly Holding[]): 
   const due = holdings.filter((holding) => holding.check() === undefined);
   const locked: Holding[] = [];
   for (let at = 0; at < due.length; at += CHUNK) {
-    const chunk = due.slice(at, at + CHUNK).filter((holding) => context.keeper.holdings.has(holding));
+    const chunk = due.slice(at, at + CHUNK).filter((holding) => context.renewer.holdings.has(holding));
     if (chunk.length === 0) continue;
     locked.push(...(await renewChunk(context, chunk)));
   }
@@ -32,7 +32,7 @@ async function renewChunk(context: Context, chunk: readonly Holding[]): Promise<
   if (!beganLate) tellIfLate(context, chunk, 'A renewal was answered more than an interval late.');
   const locked: Holding[] = [];
   for (const { holding, state } of renewed.value) {
-    if (!context.keeper.holdings.has(holding)) continue;
+    if (!context.renewer.holdings.has(holding)) continue;
     if (state.is === 'locked') locked.push(holding);
     else if (state.is === 'renewed') verified(context, holding, { anchor, expiresAtMs: state.expiresAtMs });
     else missing(context, holding, state.holder);
@@ -55,7 +55,7 @@ function verified(
 function missing(context: Context, holding: Holding, holder: Holder | null): void {
   if (holding.maybeReleased) {
     holding.settle();
-    context.keeper.drop(holding);
+    context.renewer.drop(holding);
   } else if (!holding.releasing) rowMissing(context, holding, holder);
 }
 

@@ -3,11 +3,11 @@ import { type Context, contextOf, type Mode } from '../context.js';
 import { type Counters, type JsonId, jsonId } from '../core/event.js';
 import type { StoreFailure } from '../core/failure.js';
 import { isOwnProcess, type Verdict, type VerdictReason } from '../core/verdict.js';
-import type { Judged } from '../evidence/judge-holder.js';
-import { pagesOfJudged } from '../evidence/read-holder.js';
+import type { Judged } from '../lease-row/judge-holder.js';
+import { pagesOfJudged } from '../lease-row/read-holder.js';
 import type { Shape } from '../shape.js';
-import { answered } from '../sql/answered.js';
 import { execute } from '../sql/execute.js';
+import { neverReject } from '../sql/never-reject.js';
 import { readInteger } from '../sql/rows.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 
@@ -56,7 +56,7 @@ export interface Snapshot {
 /** The most leases that a snapshot lists. */
 const MOST = 10_000;
 /** The most queued jobs that a snapshot looks at. */
-const MOST_QUEUED = 50_000;
+const MAX_QUEUED = 50_000;
 
 /**
  * Reads who holds what, since when and on what evidence, with the counters of this process.
@@ -65,7 +65,7 @@ const MOST_QUEUED = 50_000;
  */
 export function snapshot<S extends Shape>(ownership: TransitionOwnership<S>): ResultAsync<Snapshot, StoreFailure> {
   const context = contextOf(ownership);
-  return answered(context.session, take(context));
+  return neverReject(context.session, take(context));
 }
 
 async function take(context: Context): Promise<Result<Snapshot, StoreFailure>> {
@@ -112,7 +112,7 @@ async function readLeases(context: Context): Promise<Result<Leases, StoreFailure
 
 async function countImpossible({ jobs, session }: Context): Promise<Result<number | null, StoreFailure>> {
   if (jobs === undefined) return ok(null);
-  const counted = await execute(session, jobs.countImpossible({ limit: MOST_QUEUED }));
+  const counted = await execute(session, jobs.countImpossible({ limit: MAX_QUEUED }));
   return counted.map(({ rows: [row] }) => readInteger(row?.['impossible']));
 }
 

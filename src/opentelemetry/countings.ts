@@ -105,7 +105,7 @@ export const COUNTINGS: { readonly [T in EventType]: Counting<T> } = {
     name: 'transition_ownership.action.deferrals',
     unit: '{deferral}',
     description: 'Actors that were told to wait.',
-    attributes: ({ because }) => ({ 'transition_ownership.reason': because }),
+    attributes: ({ reason }) => ({ 'transition_ownership.reason': reason }),
   },
   'job.claimed': {
     name: 'transition_ownership.job.claims',

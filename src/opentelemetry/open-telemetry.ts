@@ -1,7 +1,7 @@
 import { type Attributes, type Meter, metrics, type Tracer, trace } from '@opentelemetry/api';
 import { checkObject } from '../core/check.js';
+import { inspectValue } from '../core/inspect-value.js';
 import { by, callable, optional, type Rule, type RulesOf, requestOf } from '../core/request.js';
-import { shown } from '../core/shown.js';
 import type { Listener, OwnershipEvent, TransitionOwnership } from '../index.js';
 import { eventCounters } from './event-counters.js';
 import { HoldSpans } from './hold-spans.js';
@@ -24,7 +24,7 @@ export interface OpenTelemetryOptions {
 function made<T extends object>(what: string, part: keyof T): Rule<T> {
   return (name) => (value) => {
     if (typeof (value as Partial<T> | null)?.[part] !== 'function') {
-      throw new TypeError(`${name} must be ${what} of OpenTelemetry, got ${shown(value)}`);
+      throw new TypeError(`${name} must be ${what} of OpenTelemetry, got ${inspectValue(value)}`);
     }
     return value as T;
   };

@@ -6,8 +6,8 @@ import {
   type PostgresPoolClient,
 } from 'kysely';
 import { checkFunction } from '../core/check.js';
+import { inspectValue } from '../core/inspect-value.js';
 import { boolean, optional, type Rule, type RulesOf, requestOf } from '../core/request.js';
-import { shown } from '../core/shown.js';
 import { NamedStatements } from './named-statements.js';
 import { NamingClient } from './naming-client.js';
 
@@ -30,7 +30,7 @@ type Cursor = NonNullable<PostgresDialectConfig['cursor']>;
 const poolRule: Rule<OpenPostgresOptions['pool']> = (name) => (value) => {
   if (typeof value === 'function') return value as () => Promise<PostgresPool>;
   if (typeof value !== 'object' || value === null)
-    throw new TypeError(`${name} must be a pool of pg, or a function that makes one, got ${shown(value)}`);
+    throw new TypeError(`${name} must be a pool of pg, or a function that makes one, got ${inspectValue(value)}`);
   for (const part of ['connect', 'end']) checkFunction(`${name}.${part}`, Reflect.get(value, part));
   return value as PostgresPool;
 };

@@ -24,7 +24,7 @@ import {
 } from '../job/sanitize-impossible-queued.js';
 import { type Reclaimed, reclaimStale } from '../lease/reclaim-stale-leases.js';
 import type { Shape } from '../shape.js';
-import { answered } from '../sql/answered.js';
+import { neverReject } from '../sql/never-reject.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import {
   type ReadTransitions,
@@ -114,7 +114,7 @@ export function recoverOnStartup<S extends Shape>(
   }
   const { jobs, ...rest } = check(request);
   const asked = context.jobs !== undefined || jobs !== undefined ? checkOwners(jobs) : undefined;
-  return answered(context.session, recover(context, { owners: asked, ...rest })) as unknown as ResultAsync<
+  return neverReject(context.session, recover(context, { owners: asked, ...rest })) as unknown as ResultAsync<
     RecoveryReport<S>,
     StoreFailure
   >;

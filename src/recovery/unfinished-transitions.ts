@@ -6,7 +6,7 @@ import type { IdValue } from '../core/id.js';
 import { MAX_LIMIT } from '../core/limit.js';
 import { type Assessment, assessEffects } from '../effect/assess-transition.js';
 import type { AnyProbe } from '../effect/effect-request.js';
-import { seekJudgedOf } from '../evidence/read-holder.js';
+import { seekJudgedOf } from '../lease-row/read-holder.js';
 import type { Shape } from '../shape.js';
 import { readEffectRow } from '../sql/effect-rows.js';
 import type { EffectStatements } from '../sql/effect-statements.js';

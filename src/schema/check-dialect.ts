@@ -5,8 +5,8 @@ import type { Finding } from '../core/finding.js';
 import type { IdValue } from '../core/id.js';
 import { boolean, optional, type RulesOf, requestOf } from '../core/request.js';
 import type { Shape } from '../shape.js';
-import { answered } from '../sql/answered.js';
 import { execute } from '../sql/execute.js';
+import { neverReject } from '../sql/never-reject.js';
 import { probeStatements } from '../sql/probe-statements.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import {
@@ -63,7 +63,7 @@ export function checkDialect<S extends Shape>(
     throw new TypeError('checkDialect needs the ownership itself, not one made by using(trx)');
   }
   const { settingsOnly } = checkOptions(options);
-  return answered(context.session, check(context, settingsOnly));
+  return neverReject(context.session, check(context, settingsOnly));
 }
 
 const SEVERITIES: readonly Finding['severity'][] = ['error', 'warning', 'advice'];

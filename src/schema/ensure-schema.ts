@@ -3,8 +3,8 @@ import { type Context, contextOf } from '../context.js';
 import { unsuitable } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { Shape } from '../shape.js';
-import { answered } from '../sql/answered.js';
 import { execute } from '../sql/execute.js';
+import { neverReject } from '../sql/never-reject.js';
 import {
   createTable,
   dropTable,
@@ -56,7 +56,7 @@ export function ensureSchema<S extends Shape>(
   if (context.session.inTransaction) {
     throw new TypeError('ensureSchema needs the ownership itself, not one made by using(trx)');
   }
-  return answered(context.session, ensureAndLook(context));
+  return neverReject(context.session, ensureAndLook(context));
 }
 
 /** Looks at what is there now; what stands against the library's own tables is a failure. */

@@ -2,7 +2,7 @@ import { ok, type Result } from 'neverthrow';
 import type { Settings } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import { type Finding, finding } from '../core/finding.js';
-import { shown } from '../core/shown.js';
+import { inspectValue } from '../core/inspect-value.js';
 import type { Session } from '../sql/session.js';
 import { LEASE_ALWAYS } from '../sql/tables.js';
 import { columnsOf } from './columns-of.js';
@@ -29,6 +29,6 @@ function found(schema: string, table: string): Finding {
   return finding(
     'lease-elsewhere',
     'error',
-    `The schema ${shown(schema)} of db has no lease table ${shown(table)}, and the database's own schema has one, where version 0.1.0 kept the leases of every db. Say lease.schema: that of the present table to go on with it, or ${shown(schema)} for a new one once no process of 0.1.0 runs.`,
+    `The schema ${inspectValue(schema)} of db has no lease table ${inspectValue(table)}, and the database's own schema has one, where version 0.1.0 kept the leases of every db. Say lease.schema: that of the present table to go on with it, or ${inspectValue(schema)} for a new one once no process of 0.1.0 runs.`,
   );
 }

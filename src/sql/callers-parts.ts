@@ -1,5 +1,5 @@
 import { type Expression, expressionBuilder, sql } from 'kysely';
-import { shown } from '../core/shown.js';
+import { inspectValue } from '../core/inspect-value.js';
 import { unawaited } from '../core/unawaited.js';
 import type { Fragment } from '../dialect/dialect.js';
 import type { CallersTable } from './callers-table.js';
@@ -37,7 +37,8 @@ export function isExpression(value: unknown): value is Expression<unknown> {
 /** What a function of the caller's builds; nothing at all would otherwise be NULL in a statement. */
 export function built(name: string, build: (builder: unknown) => unknown): Expression<unknown> {
   const expression = unawaited(build(expressionBuilder()));
-  if (!isExpression(expression)) throw new TypeError(`${name} must answer an expression, got ${shown(expression)}`);
+  if (!isExpression(expression))
+    throw new TypeError(`${name} must answer an expression, got ${inspectValue(expression)}`);
   return expression;
 }
 

@@ -1,8 +1,8 @@
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
+import type { Trusted } from '../holding/holding.js';
 import type { Clock, ScheduledCall } from '../port/clock.js';
-import { eventLoopOf } from '../runtime/event-loop.js';
-import { FifoQueue } from '../runtime/fifo-queue.js';
-import type { Trusted } from '../runtime/holding.js';
+import { eventLoopOf } from '../system/event-loop.js';
+import { FifoQueue } from './fifo-queue.js';
 import { sendFirst } from './send-first.js';
 import type { Database } from './statement.js';
 import { ConnectionTaken, type LateQuery, leftOf, type Place, type Sent, type Waiting } from './waiting.js';

@@ -113,7 +113,7 @@ export function effectStatements(database: Database, dialect: Dialect, names: Ef
       }),
     ),
     /** Strikes exactly the start that was seen: it certainly did nothing. */
-    strike: statement<SeenEffect>(
+    retract: statement<SeenEffect>(
       database,
       (p) => sql`delete from ${effects} where ${isSeen(p)} and ${state} = 'started'${commits} ${returned}`,
     ),

@@ -2,11 +2,11 @@ import type { CompiledQuery, ControlledTransaction } from 'kysely';
 import { err, ok, type Result } from 'neverthrow';
 import { storeFailure } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
+import { Observer } from '../core/observer.js';
 import type { Classified } from '../dialect/dialect.js';
-import type { Trusted } from '../runtime/holding.js';
-import { Observer } from '../runtime/observer.js';
-import { answered } from './answered.js';
+import type { Trusted } from '../holding/holding.js';
 import type { Pair } from './connection-queue.js';
+import { neverReject } from './never-reject.js';
 import { type Answer, classify, type LateQuery, type Row, send } from './send.js';
 import { PairFailed } from './send-first.js';
 import type { Session } from './session.js';
@@ -18,7 +18,7 @@ export type { Answer, LateQuery, Row } from './send.js';
 /** May a statement be sent again although an earlier try may have been applied? */
 export type Repeat = 'repeatable' | 'once';
 
-const MOST_LOST_REPLIES = 4;
+const MAX_LOST_REPLIES = 4;
 
 /**
  * The one way to the database: sends a statement, classifies what goes wrong, and retries what may be retried. Where
@@ -42,7 +42,7 @@ export async function execute(
     const replyLost = outcome === 'unknown';
     const again = retryable && !session.inTransaction && (!replyLost || repeat === 'repeatable');
     if (replyLost) lostReplies += 1;
-    if (!again || lostReplies >= MOST_LOST_REPLIES || !(await tries.again(cause))) {
+    if (!again || lostReplies >= MAX_LOST_REPLIES || !(await tries.again(cause))) {
       const failure =
         lostReplies > 0 && !replyLost ? storeFailure({ kind, retryable, outcome: 'unknown', cause }) : sent.error;
       session.observer.tell('store.failed', { kind, retryable, outcome: failure.outcome, message: failure.message });
@@ -123,7 +123,7 @@ async function beginAndEnd<T>(
   const within = async (connection: Database): Promise<Result<T, StoreFailure>> => {
     const transaction = await connection.startTransaction().execute();
     const inside = { ...session, database: transaction, inTransaction: true, queue: undefined, observer: UNHEARD };
-    const worked = await answered(inside, work(inside));
+    const worked = await neverReject(inside, work(inside));
     ended = worked.isErr() ? err(storeFailure({ ...worked.error, outcome: 'not-applied' })) : worked;
     if (ended.isOk()) ended = await commit(session, transaction, ended);
     if (ended.isErr()) await rollBack(transaction);

@@ -20,8 +20,8 @@ import {
   ValuesNode,
 } from 'kysely';
 import { reasonOf } from '../core/fail.js';
+import { inspectValue } from '../core/inspect-value.js';
 import { invariant } from '../core/invariant.js';
-import { shown } from '../core/shown.js';
 import type { NamedTable } from '../dialect/dialect.js';
 
 /** Names as a handle writes them: a table, and columns by the names that the caller gave. */
@@ -81,10 +81,10 @@ export function readingRows(given: string, columns: readonly string[]): RootOper
 export function spelledBy(plugins: readonly KyselyPlugin[], given: string, columns: readonly string[]): Spelled {
   const names = new Names();
   for (const [verb, before] of Object.entries(probesOf(tableNode(given), columns))) {
-    const after = plugins.reduce((query, plugin) => passed(plugin, query, `${verb} of ${shown(given)}`), before);
+    const after = plugins.reduce((query, plugin) => passed(plugin, query, `${verb} of ${inspectValue(given)}`), before);
     if (!isAlike(before, after, names))
       throw new TypeError(
-        `db spells the names of ${shown(given)} in two ways: the library needs one spelling for every statement`,
+        `db spells the names of ${inspectValue(given)} in two ways: the library needs one spelling for every statement`,
       );
   }
   return names.read();

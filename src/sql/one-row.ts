@@ -2,8 +2,8 @@ import { err, ok, type Result } from 'neverthrow';
 import { unsuitable } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
 import { finding } from '../core/finding.js';
-import { shown } from '../core/shown.js';
-import type { Trusted } from '../runtime/holding.js';
+import { inspectValue } from '../core/inspect-value.js';
+import type { Trusted } from '../holding/holding.js';
 import type { CallersTable } from './callers-table.js';
 import type { ColumnsFound } from './columns-found.js';
 import type { Pair } from './connection-queue.js';
@@ -109,6 +109,6 @@ const notUnique = (table: string) =>
   finding(
     'id-not-unique',
     'error',
-    `Two rows of ${shown(table)} have this id, and nothing was written: make its ids unique, or name another column.`,
+    `Two rows of ${inspectValue(table)} have this id, and nothing was written: make its ids unique, or name another column.`,
     table,
   );

@@ -1,8 +1,8 @@
 import { err, type Result } from 'neverthrow';
 import { storeFailure } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
-import { answered } from './answered.js';
 import { execute } from './execute.js';
+import { neverReject } from './never-reject.js';
 import type { Session } from './session.js';
 
 /**
@@ -16,7 +16,7 @@ export async function inSavepoint<T>(
   const { set, undo, keep } = session.dialect.savepoint;
   const begun = await execute(session, set.compile(session.database), 'once');
   if (begun.isErr()) return err(begun.error);
-  const worked = await answered(session, work());
+  const worked = await neverReject(session, work());
   const ended = await execute(session, (worked.isOk() ? keep : undo).compile(session.database), 'once');
   if (worked.isOk()) return ended.isErr() ? err(ended.error) : worked;
   // No such savepoint: the database has taken the whole transaction back. Else nobody knows what of it stands.

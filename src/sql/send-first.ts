@@ -1,6 +1,6 @@
 import type { CompiledQuery, DatabaseConnection } from 'kysely';
 import { invariant } from '../core/invariant.js';
-import type { FifoQueue } from '../runtime/fifo-queue.js';
+import type { FifoQueue } from './fifo-queue.js';
 import { type TogetherConnection, togetherOf, type UnitOutcome } from './together.js';
 import type { Statement, Waiting } from './waiting.js';
 

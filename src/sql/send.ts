@@ -3,8 +3,8 @@ import { err, ok, type Result } from 'neverthrow';
 import { storeFailure } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { Classified } from '../dialect/dialect.js';
-import { eventLoopOf } from '../runtime/event-loop.js';
-import type { Trusted } from '../runtime/holding.js';
+import type { Trusted } from '../holding/holding.js';
+import { eventLoopOf } from '../system/event-loop.js';
 import type { Session } from './session.js';
 import { ConnectionTaken, type LateQuery } from './waiting.js';
 
@@ -23,7 +23,7 @@ export interface Answer {
 }
 
 /** Statements that are remembered as refused at first; expressions of the caller's may make any number. */
-const MOST_INSISTING = 1_000;
+const MAX_INSISTING = 1_000;
 
 const NOT_WANTED: Answer = Object.freeze({ rows: Object.freeze([]), count: 0n, repeated: false });
 
@@ -50,7 +50,7 @@ export async function send(
     return ok({ rows: rows as readonly Row[], count: numAffectedRows, repeated: false });
   } catch (cause) {
     const insisted = sent && !wasRefused ? dialect.insist?.(cause, sent.sql) : undefined;
-    if (sent !== undefined && insisted !== undefined && insisting.size <= MOST_INSISTING) {
+    if (sent !== undefined && insisted !== undefined && insisting.size <= MAX_INSISTING) {
       insisting.set(sent.sql, insisted);
       return send(session, query, trusted);
     }

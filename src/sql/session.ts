@@ -1,6 +1,6 @@
+import type { Observer } from '../core/observer.js';
 import type { Dialect } from '../dialect/dialect.js';
 import type { Randomness } from '../port/randomness.js';
-import type { Observer } from '../runtime/observer.js';
 import type { ConnectionQueue } from './connection-queue.js';
 import type { Place } from './waiting.js';
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { shown } from '../core/shown.js';
+import { inspectValue } from '../core/inspect-value.js';
 import type { Dialect, Fragment, NamedTable } from '../dialect/dialect.js';
 import type { TableShape } from '../dialect/table-shape.js';
 
@@ -56,7 +56,7 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
 /** Refuses a name for one of the library's own tables that some database would have to quote or cut. */
 export function checkOwnName(what: string, name: unknown): asserts name is string {
-  if (typeof name !== 'string') throw new TypeError(`${what} must be a string, got ${shown(name)}`);
+  if (typeof name !== 'string') throw new TypeError(`${what} must be a string, got ${inspectValue(name)}`);
   if (!NAME.test(name)) {
     throw new RangeError(
       `${what} must be a letter or underscore and at most 62 letters, digits or underscores, got ${JSON.stringify(name)}`,

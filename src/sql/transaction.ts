@@ -2,8 +2,8 @@ import { err, ok, type Result } from 'neverthrow';
 import { storeFailure } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { Fragment, NamedTable } from '../dialect/dialect.js';
-import { answered } from './answered.js';
 import { execute, type Row, transact } from './execute.js';
+import { neverReject } from './never-reject.js';
 import type { Session } from './session.js';
 
 /** Runs a change of the schema in a transaction, one process at a time. */
@@ -17,7 +17,7 @@ export function changeSchema<T>(
     const entered = await all(inside, schemaLock.enter(named));
     if (entered.isErr()) return err(entered.error);
     // On MySQL lock and time zone outlive the transaction, in a session that goes back to the caller's pool.
-    const worked = await answered(inside, work(inside));
+    const worked = await neverReject(inside, work(inside));
     const left = await all(inside, schemaLock.leave(named));
     return worked.isOk() && left.isErr() ? err(left.error) : worked;
   });

@@ -1,6 +1,6 @@
 import type { CompiledQuery, QueryResult } from 'kysely';
+import type { Trusted } from '../holding/holding.js';
 import type { Clock } from '../port/clock.js';
-import type { Trusted } from '../runtime/holding.js';
 import type { Database } from './statement.js';
 
 /** Why a statement was not sent: whoever has the connection kept it for longer than it was to be waited for. */

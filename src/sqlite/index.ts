@@ -1,7 +1,7 @@
 import BetterSqlite3 from 'better-sqlite3';
 import { type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely';
+import { inspectValue } from '../core/inspect-value.js';
 import { duration, oneOf, optional, type RulesOf, requestOf } from '../core/request.js';
-import { shown } from '../core/shown.js';
 import { offerTogether } from '../sql/together.js';
 import { OneCommit } from './one-commit.js';
 
@@ -28,9 +28,9 @@ const check = requestOf(
 );
 
 /** Statements that are kept prepared: more than the library and a busy application have. */
-const MOST_STATEMENTS = 500;
+const MAX_STATEMENTS = 500;
 /** How often the switch to WAL is tried, and the pause before each further try, in ms: a second in all. */
-const MOST_TRIES = 50;
+const MAX_TRIES = 50;
 const PAUSE_MS = 10;
 
 /**
@@ -50,7 +50,7 @@ const PAUSE_MS = 10;
  * ```
  */
 export function openSqlite(file: string, options: OpenSqliteOptions = {}): SqliteDialect {
-  if (typeof file !== 'string') throw new TypeError(`file must be a string, got ${shown(file)}`);
+  if (typeof file !== 'string') throw new TypeError(`file must be a string, got ${inspectValue(file)}`);
   if (file === '') throw new RangeError('file must not be empty');
   const { synchronous, busyTimeoutMs } = check(options);
   const database = new BetterSqlite3(file, { timeout: PAUSE_MS });
@@ -79,7 +79,7 @@ function switchToWal(database: BetterSqlite3.Database): void {
       return;
     } catch (error) {
       const busy = error instanceof BetterSqlite3.SqliteError && error.code.startsWith('SQLITE_BUSY');
-      if (!busy || tries === MOST_TRIES) throw error;
+      if (!busy || tries === MAX_TRIES) throw error;
       Atomics.wait(asleep, 0, 0, PAUSE_MS);
     }
   }
@@ -97,7 +97,7 @@ function cached(database: BetterSqlite3.Database): SqliteDatabase {
       let statement = kept.get(sql);
       if (statement === undefined) {
         statement = database.prepare(sql);
-        const [oldest] = kept.size < MOST_STATEMENTS ? [] : kept.keys();
+        const [oldest] = kept.size < MAX_STATEMENTS ? [] : kept.keys();
         if (oldest !== undefined) kept.delete(oldest);
         kept.set(sql, statement);
       }

@@ -1,10 +1,10 @@
 import type { Context } from '../context.js';
 import { columnsOf } from '../core/columns.js';
 import type { IdValue } from '../core/id.js';
+import { inspectValue } from '../core/inspect-value.js';
 import type { Lease } from '../core/lease.js';
 import { boolean, given, nullable, optional, type RulesOf, requestOf, stage, taskId } from '../core/request.js';
-import { shown } from '../core/shown.js';
-import { secretOf } from '../runtime/lease-handle.js';
+import { secretOf } from '../holding/lease-handle.js';
 import type { ContextOf, NextStage, Shape } from '../shape.js';
 import { isExpression } from '../sql/callers-parts.js';
 import type { ExtraColumns } from '../sql/task-statements.js';
@@ -64,7 +64,9 @@ export function checkStageWrite(context: Context, request: unknown): CheckedStag
     // The request for the lease may have spelled the id in another way than the row does.
     const isAsked = secret.guarded && secret.holding.facts.askedId === taskId;
     if (lease.taskId !== taskId && !isAsked) {
-      throw new RangeError(`lease is of task ${shown(lease.taskId)}, and the write is of task ${shown(taskId)}`);
+      throw new RangeError(
+        `lease is of task ${inspectValue(lease.taskId)}, and the write is of task ${inspectValue(taskId)}`,
+      );
     }
     if (evenIfHeld) throw new TypeError('evenIfHeld is for writes without a lease');
   } else if (release) throw new TypeError('release needs the lease to be given back');
@@ -81,7 +83,7 @@ function checkSet({ settings }: Context, given: unknown): ExtraColumns {
     }
     if ([idColumn, stageColumn].some((kept) => tasks.isSameColumn(kept, column))) {
       throw new TypeError(
-        `set must not have the column ${shown(column)}: the stage goes in next, the id never changes`,
+        `set must not have the column ${inspectValue(column)}: the stage goes in next, the id never changes`,
       );
     }
   }

@@ -3,10 +3,10 @@ import { type Context, contextOf } from '../context.js';
 import { illegalTransition } from '../core/fail.js';
 import type { IllegalTransition, LeaseBusy, LeaseLost, LostRace, StoreFailure, TaskNotFound } from '../core/failure.js';
 import { isLegalMove } from '../core/stages.js';
-import { releasedUnguarded } from '../evidence/released.js';
-import { secretOf } from '../runtime/lease-handle.js';
+import { secretOf } from '../holding/lease-handle.js';
+import { releasedUnguarded } from '../lease-row/released.js';
 import type { Shape } from '../shape.js';
-import { answered } from '../sql/answered.js';
+import { neverReject } from '../sql/never-reject.js';
 import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { fitting } from './fitting.js';
@@ -46,7 +46,7 @@ export function updateStageCas<S extends Shape, From extends S['stage']>(
 > {
   const context = contextOf(ownership);
   const checked = checkStageWrite(context, request);
-  return answered(context.session, writeStage(context, checked));
+  return neverReject(context.session, writeStage(context, checked));
 }
 
 /** The verb without its types. */

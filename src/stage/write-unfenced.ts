@@ -3,8 +3,8 @@ import { type Context, type Mode, regimeOf } from '../context.js';
 import { jsonId } from '../core/event.js';
 import { leaseBusy, leaseContended, taskNotFound } from '../core/fail.js';
 import type { LeaseBusy, LostRace, StoreFailure, TaskNotFound } from '../core/failure.js';
-import { seekJudged } from '../evidence/read-holder.js';
-import { reclaim } from '../evidence/reclaim.js';
+import { seekJudged } from '../lease-row/read-holder.js';
+import { reclaim } from '../lease-row/reclaim.js';
 import { changed } from '../sql/execute.js';
 import { executeOnce, tasksKeyed, UNASKED } from '../sql/one-row.js';
 import type { StageGuard } from '../sql/task-statements.js';
@@ -19,7 +19,7 @@ type Lost = LostRace<string | null> | LeaseBusy | TaskNotFound | StoreFailure;
 
 const UNLEASED = Object.freeze({ fencingToken: null, released: false });
 /** Once, and once more after a dead holder was reclaimed or a live one had gone. */
-const MOST_TRIES = 3;
+const MAX_TRIES = 3;
 
 /** Writes the stage without a lease: nobody may hold the task, unless the caller writes even then. */
 export async function writeUnfenced(context: Context, request: CheckedStageWrite): Promise<Result<StageChange, Lost>> {
@@ -55,7 +55,7 @@ async function writeUnder(
     if (free.isErr()) return err(free.error);
     if (there && free.value === 'was-free') return won(context, request, undefined, lease);
     if (!isHeld) return err(raceLost(context, request, stage.value));
-    if (tries < MOST_TRIES) continue;
+    if (tries < MAX_TRIES) continue;
     return err(free.value === 'was-free' ? raceLost(context, request, stage.value) : leaseContended(taskId));
   }
 }
@@ -71,7 +71,7 @@ async function makeFree(
   if (read.value === null) return ok('was-free');
   const { holder, judgement } = read.value;
   if (judgement.verdict !== 'dead' || !mayReclaim) {
-    context.observer.tell('action.deferred', { taskId: jsonId(taskId), because: 'lease-busy' });
+    context.observer.tell('action.deferred', { taskId: jsonId(taskId), reason: 'lease-busy' });
     return err(leaseBusy(taskId, holder, judgement));
   }
   const reclaimed = await reclaim(context, read.value);

@@ -1,6 +1,6 @@
 import type { ColumnFacts, TableFacts } from '../core/catalogue.js';
 import { type Finding, type FindingCode, type FindingSeverity, finding } from '../core/finding.js';
-import { characters, shown } from '../core/shown.js';
+import { characters, inspectValue } from '../core/inspect-value.js';
 import type { StoredTime, TimeFormat } from '../dialect/dialect.js';
 import type { Catalogue } from '../dialect/looking.js';
 import type { WantedColumn, WantedTable } from './wanted.js';
@@ -26,7 +26,7 @@ export function judgeTable(
 ): readonly Finding[] {
   const found: Finding[] = [];
   const tell: Tell = (code, severity, message) => found.push(finding(code, severity, message, wanted.name));
-  const name = shown(wanted.name);
+  const name = inspectValue(wanted.name);
   const mend = wanted.isOwn ? 'call ensureSchema' : 'create it, or name the right one in the options';
   if (facts === undefined) {
     tell('table-missing', 'error', `There is no table ${name} that this session can see: ${mend}.`);
@@ -52,7 +52,7 @@ export function judgeTable(
   for (const column of wanted.columns) {
     const seen = columnOf(facts, column.name, around.catalogue);
     if (seen === undefined) {
-      tell('column-missing', 'error', `The table ${name} has no column ${shown(column.name)}: ${mend}.`);
+      tell('column-missing', 'error', `The table ${name} has no column ${inspectValue(column.name)}: ${mend}.`);
     } else {
       judgeColumn(wanted, column, seen, { ...around, tell });
       if (column.isKey && !seen.unique && facts.writable) judgeKey(wanted, column, tell);
@@ -72,7 +72,7 @@ export function columnOf(
 }
 
 function judgeKey({ name, isOwn }: WantedTable, column: WantedColumn, tell: Tell): void {
-  const what = `No unique index of ${shown(name)} is on ${shown(column.name)} alone`;
+  const what = `No unique index of ${inspectValue(name)} is on ${inspectValue(column.name)} alone`;
   if (isOwn)
     tell('id-not-unique', 'error', `${what}, so that two could hold one task: create the table by ensureSchema.`);
   else {
@@ -91,7 +91,7 @@ function judgeColumn(
   { tell, ...around }: Circumstances & { readonly tell: Tell },
 ): void {
   const { written = false, cleared = false, values = [], time, idType } = wanted;
-  const column = `The column ${shown(`${name}.${wanted.name}`)}`;
+  const column = `The column ${inspectValue(`${name}.${wanted.name}`)}`;
   if (idType !== undefined) {
     const isText = seen.holds !== 'number' && seen.holds !== 'other';
     if (idType === 'text' ? seen.holds === 'number' : isText) {
@@ -101,7 +101,7 @@ function judgeColumn(
         tell(
           code,
           'error',
-          `${column} is ${shown(seen.type)}, and ids are said to be ${idType}: say its own type in the options, or change the column.`,
+          `${column} is ${inspectValue(seen.type)}, and ids are said to be ${idType}: say its own type in the options, or change the column.`,
         );
     }
   }
@@ -119,7 +119,7 @@ function judgeColumn(
   if (seen.holds === 'enum') {
     const lacking = values.find((value) => !seen.labels.includes(value));
     if (lacking !== undefined)
-      tell('enum-lacks', 'error', `${column} is an enumeration without ${shown(lacking)}: add it.`);
+      tell('enum-lacks', 'error', `${column} is an enumeration without ${inspectValue(lacking)}: add it.`);
   }
   const { room } = seen;
   if (room !== null) {
@@ -149,7 +149,7 @@ function judgeTime(
     tell(
       'date-for-instant',
       'error',
-      `${column} is ${shown(seen.type)} and cannot hold an instant: make it a timestamp.`,
+      `${column} is ${inspectValue(seen.type)} and cannot hold an instant: make it a timestamp.`,
     );
   if (isZoneLess(seen, around) && !around.isUtc && around.timeZone === undefined) {
     tell(

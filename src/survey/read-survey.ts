@@ -4,13 +4,13 @@ import type { TableFacts } from '../core/catalogue.js';
 import type { StoreFailure } from '../core/failure.js';
 import { type Finding, finding } from '../core/finding.js';
 import type { Cells, SettingsNeeds } from '../dialect/looking.js';
-import { fileSystemOf } from '../runtime/file-system.js';
 import type { CallersTable } from '../sql/callers-table.js';
 import { type ColumnsFound, columnsAsSaid } from '../sql/columns-found.js';
 import { execute, type Row } from '../sql/execute.js';
 import { readText } from '../sql/rows.js';
 import type { Session } from '../sql/session.js';
 import { tableName } from '../sql/tables.js';
+import { fileSystemOf } from '../system/file-system.js';
 import { type Circumstances, columnOf, judgeTable, storedTime } from './judge-table.js';
 import { type WantedTable, wantedTables } from './wanted.js';
 

@@ -10,17 +10,17 @@ import type {
   StoreFailure,
   TaskNotFound,
 } from '../core/failure.js';
+import { inspectValue } from '../core/inspect-value.js';
 import type { Lease } from '../core/lease.js';
 import { given, type RulesOf, requestOf } from '../core/request.js';
-import { shown } from '../core/shown.js';
 import type { EffectFailure, EffectOutcome } from '../effect/effect-outcome.js';
 import { checkEffect, type EffectRequest } from '../effect/effect-request.js';
 import { run } from '../effect/run-effect.js';
-import { checkEnsure, ensure } from '../evidence/ensure-lease.js';
-import { checkExtend, extend } from '../evidence/extend-lease.js';
-import { LeaseHandle, secretOf } from '../runtime/lease-handle.js';
+import { LeaseHandle, secretOf } from '../holding/lease-handle.js';
+import { checkEnsure, ensure } from '../lease-row/ensure-lease.js';
+import { checkExtend, extend } from '../lease-row/extend-lease.js';
 import type { Shape } from '../shape.js';
-import { answered } from '../sql/answered.js';
+import { neverReject } from '../sql/never-reject.js';
 import type { StageMoved } from '../stage/stage-change.js';
 import { checkStageWrite } from '../stage/stage-request.js';
 import { writeStage } from '../stage/update-stage-cas.js';
@@ -120,19 +120,19 @@ class HeldHandle extends LeaseHandle implements Held {
     super(lease, secretOf(lease, context.root));
     this.ensure = (ms) => {
       checkEnsure(ms);
-      return answered(context.session, ensure(context, lease, ms));
+      return neverReject(context.session, ensure(context, lease, ms));
     };
     this.extend = (maxHoldMs) => {
       checkExtend(context, lease, maxHoldMs);
-      return answered(context.session, extend(context, lease, maxHoldMs));
+      return neverReject(context.session, extend(context, lease, maxHoldMs));
     };
     this.updateStage = (next, write = {}) => {
       const { expected = lease.stage, set, release } = checkWrite(write);
       if (expected === undefined) {
-        throw new TypeError(`expected is missing: the lease on task ${shown(lease.taskId)} named no stage`);
+        throw new TypeError(`expected is missing: the lease on task ${inspectValue(lease.taskId)} named no stage`);
       }
       const request = { taskId: lease.taskId, expected, next, lease, set, release };
-      return answered(context.session, writeStage(context, checkStageWrite(context, request)));
+      return neverReject(context.session, writeStage(context, checkStageWrite(context, request)));
     };
     this.runEffect = <V extends Json | void>(request: EffectRequest<Shape, V>) =>
       run(context, checkEffect(context, lease, request)) as ResultAsync<EffectOutcome<V>, EffectFailure<V>>;

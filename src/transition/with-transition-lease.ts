@@ -10,17 +10,17 @@ import type {
   StoreFailure,
   TaskNotFound,
 } from '../core/failure.js';
+import { inFlight } from '../core/in-flight.js';
+import { inspectValue } from '../core/inspect-value.js';
 import type { Lease } from '../core/lease.js';
-import { shown } from '../core/shown.js';
-import { rowMissing } from '../evidence/row-missing.js';
+import { tryCall } from '../core/try-call.js';
+import { secretOf } from '../holding/lease-handle.js';
 import { acquire } from '../lease/acquire-lease.js';
 import { type CheckedRequest, checkLeaseRequest, type LeaseRequest } from '../lease/lease-request.js';
 import { release } from '../lease/release-lease.js';
-import { secretOf } from '../runtime/lease-handle.js';
-import { settled } from '../runtime/settled.js';
-import { underWay } from '../runtime/under-way.js';
+import { rowMissing } from '../lease-row/row-missing.js';
 import type { Shape } from '../shape.js';
-import { answered } from '../sql/answered.js';
+import { neverReject } from '../sql/never-reject.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { type Held, hold } from './held.js';
 
@@ -95,9 +95,9 @@ export function withTransitionLease<S extends Shape, R>(
     throw new TypeError('withTransitionLease needs the ownership itself, not one made by using(trx)');
   }
   const checked = checkLeaseRequest(context, request);
-  if (typeof handler !== 'function') throw new TypeError(`handler must be a function, got ${shown(handler)}`);
-  const run = underWay(context.running, runHeld(context, checked, handler as unknown as (held: Held) => unknown));
-  return answered(context.session, run) as ResultAsync<HandledValue<R>, TransitionFailure<R, S>>;
+  if (typeof handler !== 'function') throw new TypeError(`handler must be a function, got ${inspectValue(handler)}`);
+  const run = inFlight(context.running, runHeld(context, checked, handler as unknown as (held: Held) => unknown));
+  return neverReject(context.session, run) as ResultAsync<HandledValue<R>, TransitionFailure<R, S>>;
 }
 
 async function runHeld(
@@ -108,7 +108,7 @@ async function runHeld(
   const acquired = await acquire(context, request);
   if (acquired.isErr()) return err(acquired.error);
   const lease = acquired.value;
-  const handled = await settled(() => handler(hold(context, lease)), handlerFailed);
+  const handled = await tryCall(() => handler(hold(context, lease)), handlerFailed);
   const lost = await giveBack(context, lease);
   return handled.isOk() && lost !== undefined ? err(withValue(lost, handled.value)) : handled;
 }

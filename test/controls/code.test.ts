@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { ReapMemory } from '../../src/core/reap-memory.js';
-import { EffectCalls } from '../../src/runtime/effect-calls.js';
-import { Holding } from '../../src/runtime/holding.js';
+import { Holding } from '../../src/holding/holding.js';
+import { EffectCalls } from '../../src/system/effect-calls.js';
 import { together } from '../effect/together.js';
 import { trouble } from '../effect/trouble.js';
 import { reaping } from '../job/reaping.js';

@@ -384,7 +384,7 @@ export const entries: Readonly<Record<string, readonly Argument[]>> = {
         deadTicks: NUMBER,
         finalizeGraceMs: NUMBER,
         maxRunningMs: NUMBER,
-        mostGapMs: NUMBER,
+        maxGapMs: NUMBER,
         onDead: CALL,
         probe: CALL,
         probeTimeoutMs: NUMBER,

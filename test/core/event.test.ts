@@ -1,7 +1,7 @@
 import { EVENT_TYPES, type Severity } from 'transition-ownership';
 import { describe, expect, test } from 'vitest';
 import { jsonId } from '../../src/core/event.js';
-import { Observer } from '../../src/runtime/observer.js';
+import { Observer } from '../../src/core/observer.js';
 
 /** What each type of event is worth, as dashboards and alert rules rely on it. */
 const severities: Readonly<Record<keyof typeof EVENT_TYPES, Severity>> = {
@@ -63,7 +63,7 @@ describe('EVENT_TYPES', () => {
 });
 
 describe('Observer', () => {
-  const facts = { taskId: 1, because: 'live-owner' };
+  const facts = { taskId: 1, reason: 'live-owner' };
 
   test('tells a frozen event and counts it', () => {
     const heard: unknown[] = [];

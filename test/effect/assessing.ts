@@ -47,7 +47,7 @@ export const assessing: Proofs = {
           key: 'c0ffee',
           decision: 'converge',
           state: 'applied',
-          why: null,
+          message: null,
           fencingToken: lease.fencingToken,
           startedAtMs,
           result: { sha: 'merged-1' },
@@ -68,7 +68,7 @@ export const assessing: Proofs = {
           key: 'v1',
           decision: 'hold',
           state: 'started',
-          why: 'it was started, and there is no probe to ask',
+          message: 'it was started, and there is no probe to ask',
           fencingToken: lease.fencingToken,
           startedAtMs,
           result: null,
@@ -124,7 +124,7 @@ export const assessing: Proofs = {
     });
     expect(await ok(assessTransition(own, 1, { probes: { deploy: threw } }))).toMatchObject({
       decision: 'hold',
-      effects: [{ why: 'its probe threw: 503' }, {}],
+      effects: [{ message: 'its probe threw: 503' }, {}],
     });
   },
 

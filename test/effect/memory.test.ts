@@ -1,6 +1,6 @@
 import { NotApplied, runEffect } from 'transition-ownership';
 import { expect, test } from 'vitest';
-import { effectCallsOf } from '../../src/runtime/effect-calls.js';
+import { effectCallsOf } from '../../src/system/effect-calls.js';
 import { err, ok } from '../rig/proofs.js';
 import { openRig } from '../rig/rig.js';
 import { begin, FINISH, journal, STRIKE } from './outside.js';

@@ -127,7 +127,7 @@ describe.each(drivers)('a verb over the outer handle inside a transaction, by $n
       withTransitionLease(ownership, request, (held) =>
         opened.db.transaction().execute(async (trx) => {
           expect(await err(held.ensure(0))).toMatchObject(BUSY);
-          expect(await ok(shouldDefer(ownership, 2))).toMatchObject({ defer: true, because: 'store-failure' });
+          expect(await ok(shouldDefer(ownership, 2))).toMatchObject({ defer: true, reason: 'store-failure' });
           await ok(held.using(trx).ensure(0));
           await ok(held.using(trx).updateStage('b'));
           return 'committed';

@@ -9,13 +9,13 @@ const layers = [
   ['core'],
   ['shape.ts'],
   ['port'],
-  ['dialect', 'runtime'],
+  ['dialect', 'system', 'holding'],
   ['sql'],
   ['context.ts', 'sqlite', 'postgres'],
   ['transition-ownership.ts'],
   ['migrations'],
   ['survey'],
-  ['evidence'],
+  ['lease-row'],
   ['lease', 'stage', 'job', 'effect', 'schema'],
   ['transition', 'recovery'],
   ['tasks-option.ts'],
@@ -31,12 +31,12 @@ const layers = [
  * for the checker of requests, which is the same for all entries.
  */
 const edges: Readonly<Record<string, readonly string[]>> = {
-  testing: ['index.ts', 'migrations', 'sqlite', 'port', 'runtime', 'core'],
+  testing: ['index.ts', 'migrations', 'sqlite', 'port', 'system', 'core'],
   cli: ['index.ts', 'core'],
   opentelemetry: ['index.ts', 'core'],
 };
 
-const verbs = ['survey', 'evidence', 'lease', 'stage', 'job', 'effect', 'schema', 'transition', 'recovery'];
+const verbs = ['survey', 'lease-row', 'lease', 'stage', 'job', 'effect', 'schema', 'transition', 'recovery'];
 const drivers = ['better-sqlite3', 'pg', 'postgres', 'mysql2'];
 const timeAndChance = /^(?:Date\.now|performance\.now|Math\.random|(?:globalThis\.)?crypto\.\w+)$/;
 const timers = ['setTimeout', 'setInterval', 'setImmediate'];
@@ -79,7 +79,7 @@ export const kyselyStaysInItsPlace: Rule = ({ unit, imports }) =>
     .map(({ from }) => `${String(unit)} must not import ${from}`);
 
 export const nodeStaysAtTheEdges: Rule = ({ unit, imports }) =>
-  isIn(unit, 'runtime', 'sqlite', 'postgres', 'testing', 'cli')
+  isIn(unit, 'system', 'sqlite', 'postgres', 'testing', 'cli')
     ? []
     : imports
         .filter(({ from }) => from.startsWith('node:'))
@@ -100,7 +100,7 @@ export const telemetryStaysAtTheEdge: Rule = ({ unit, imports }) =>
     .map(({ from }) => `${String(unit)} must not import ${from}`);
 
 export const timeAndChanceComeThroughPorts: Rule = ({ unit, nodes }) =>
-  isIn(unit, 'runtime', 'testing', 'cli')
+  isIn(unit, 'system', 'testing', 'cli')
     ? []
     : nodes.flatMap((node) => {
         const reads =

@@ -15,7 +15,7 @@ export interface Control {
 }
 
 /** Without its guard a walk may never come to its end. */
-const MOST_STATEMENTS = 2_000;
+const MAX_STATEMENTS = 2_000;
 
 /** Shows of each guard that its proof fails without it. */
 export function proveControls(controls: Readonly<Record<string, Control>>): void {
@@ -26,7 +26,7 @@ export function proveControls(controls: Readonly<Record<string, Control>>): void
       let statements = 0;
       const mutate = (text: string): string => {
         statements += 1;
-        if (statements > MOST_STATEMENTS) throw new Error('it would go on for ever');
+        if (statements > MAX_STATEMENTS) throw new Error('it would go on for ever');
         const mutant = of.test(text) ? text.replace(without, becomes) : text;
         if (mutant !== text) removed += 1;
         return mutant;

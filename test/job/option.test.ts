@@ -252,7 +252,7 @@ describe('a verb on jobs', () => {
       /onDead must be "requeue", "fail" or a function, got "drop"/,
     ],
     ['createJobReaper', 'of a probe', { ...reaper, probe: true }, /probe must be a function, got true/],
-    ['createJobReaper', 'of a gap', { ...reaper, mostGapMs: -1 }, /mostGapMs must be a whole number/],
+    ['createJobReaper', 'of a gap', { ...reaper, maxGapMs: -1 }, /maxGapMs must be a whole number/],
   ];
   test.each(misuses)('throws at once, and sends nothing: %s %s', (verb, _wrong, request, message) => {
     expect(() => call(verb, ownership, request)).toThrow(message);

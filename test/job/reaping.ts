@@ -169,8 +169,8 @@ export const reaping: Proofs = {
       });
     }
     expect(worker.told('action.deferred')).toMatchObject([
-      { taskId: 1, because: 'lease-live' },
-      { taskId: 1, because: 'lease-live' },
+      { taskId: 1, reason: 'lease-live' },
+      { taskId: 1, reason: 'lease-live' },
     ]);
     expect(await yard.job(1)).toMatchObject({ status: 'running', run_id: 7 });
     await held[Symbol.asyncDispose]();

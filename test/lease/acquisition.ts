@@ -450,7 +450,7 @@ export const acquisition: Proofs = {
     const fired = AbortSignal.abort();
     expect(await err(acquireLease(own, { taskId: 1, actor: 'monitor', signal: fired }))).toMatchObject({
       type: 'not-granting',
-      because: 'aborted',
+      reason: 'aborted',
     });
     expect(a.wire.matching(INSERT)).toEqual([]);
 
@@ -461,7 +461,7 @@ export const acquisition: Proofs = {
     });
     expect(await err(acquireLease(own, { taskId: 1, actor: 'monitor', signal: controller.signal }))).toMatchObject({
       type: 'not-granting',
-      because: 'aborted',
+      reason: 'aborted',
     });
     expect(rig.leases()).toEqual([]);
     expect(a.registry.size).toBe(0);

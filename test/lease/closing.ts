@@ -11,7 +11,7 @@ import { expect } from 'vitest';
 import { err, ok, type Proofs } from '../rig/proofs.js';
 import { settled } from '../rig/time.js';
 
-const closed = { type: 'not-granting', because: 'closed' };
+const closed = { type: 'not-granting', reason: 'closed' };
 const INSERT = /^insert into "transition_lease"/;
 
 /** The end of an ownership. */

@@ -66,7 +66,7 @@ export const hostile: Proofs = {
       const unexpired = { verdict: 'live', reason: 'unexpired' };
       expect(await err(acquireLease(own, request))).toMatchObject({ type: 'lease-busy', ...unexpired });
       expect(await ok(inspectLease(own, 1))).toMatchObject(unexpired);
-      expect(await ok(shouldDefer(own, 1))).toMatchObject({ defer: true, because: 'live-owner' });
+      expect(await ok(shouldDefer(own, 1))).toMatchObject({ defer: true, reason: 'live-owner' });
       expect((await ok(snapshot(own))).leases).toMatchObject([unexpired]);
       expect((await ok(reclaimStaleLeases(own))).reclaimed).toEqual([]);
     }
@@ -175,7 +175,7 @@ export const hostile: Proofs = {
     expect(failure.message).toContain('no such code');
     for (const asked of [await snapshot(own), await reclaimStaleLeases(own), await updateStageCas(own, move)])
       expect(asked._unsafeUnwrapErr()).toMatchObject({ type: 'store-failure' });
-    expect(await ok(shouldDefer(own, 1))).toEqual({ defer: true, because: 'store-failure' });
+    expect(await ok(shouldDefer(own, 1))).toEqual({ defer: true, reason: 'store-failure' });
     const asked = await err(acquireLeases(own, [request, { ...request, taskId: 2 }]));
     expect(asked).toMatchObject({ type: 'store-failure', kind: 'other', outcome: 'unknown' });
     const unguarded = { actor: 'monitor', ifStoreFails: 'proceed-unguarded' } as const;

@@ -192,7 +192,7 @@ export const many: Proofs = {
   'acquireLeases grants nothing at all when one of its signals has fired, or fires meanwhile': async (rig) => {
     const a = rig.start('a');
     const own = a.own();
-    const aborted = { type: 'not-granting', because: 'aborted' };
+    const aborted = { type: 'not-granting', reason: 'aborted' };
     const fired = [...asking([1]), ...asking([2], { signal: AbortSignal.abort() })];
     expect(await err(acquireLeases(own, fired))).toMatchObject(aborted);
     expect(a.wire.sent).toEqual([]);
@@ -237,7 +237,7 @@ export const many: Proofs = {
     const a = rig.start('a');
     const own = a.own({ mode: 'draining', scope: ({ context }) => context === 'guarded' });
     const requests = [...asking([2], { context: 'other' }), ...asking([1], { context: 'guarded' })];
-    expect(await err(acquireLeases(own, requests))).toMatchObject({ type: 'not-granting', because: 'draining' });
+    expect(await err(acquireLeases(own, requests))).toMatchObject({ type: 'not-granting', reason: 'draining' });
     expect(a.told('lease.acquired')).toEqual([]);
     expect(a.wire.sent).toEqual([]);
   },

@@ -62,7 +62,7 @@ export const operation: Proofs = {
     await ok(acquireLease(a.own({ scope }), { taskId: 1, actor: 'monitor', context: 'guarded' }));
     const own = b.own({ scope });
     expect(await ok(inspectLease(own, 1))).toMatchObject({ state: 'held', verdict: 'live' });
-    expect(await ok(shouldDefer(own, 1))).toMatchObject({ defer: true, because: 'live-owner' });
+    expect(await ok(shouldDefer(own, 1))).toMatchObject({ defer: true, reason: 'live-owner' });
     expect(await ok(shouldDefer(own, 2))).toEqual({ defer: false });
   },
 
@@ -73,17 +73,17 @@ export const operation: Proofs = {
     const lease = await ok(acquireLease(a.own(), { taskId: 1, actor: 'monitor' }));
     expect(await ok(shouldDefer(own, 1))).toMatchObject({
       defer: true,
-      because: 'live-owner',
+      reason: 'live-owner',
       holder: { claim: lease.claim },
     });
     rig.run("update transition_lease set ttl_ms = 'unreadable'");
-    expect(await ok(shouldDefer(own, 1))).toMatchObject({ defer: true, because: 'unknown-owner' });
+    expect(await ok(shouldDefer(own, 1))).toMatchObject({ defer: true, reason: 'unknown-owner' });
     rig.run('update transition_lease set ttl_ms = 30000');
     a.kill();
     expect(await ok(shouldDefer(own, 1))).toEqual({ defer: false });
     b.wire.fault(READ, 'refused');
-    expect(await ok(shouldDefer(own, 1))).toEqual({ defer: true, because: 'store-failure' });
-    expect(b.told('action.deferred').map(({ because }) => because)).toEqual([
+    expect(await ok(shouldDefer(own, 1))).toEqual({ defer: true, reason: 'store-failure' });
+    expect(b.told('action.deferred').map(({ reason }) => reason)).toEqual([
       'live-owner',
       'unknown-owner',
       'store-failure',

@@ -5,9 +5,9 @@ import { Kysely, sql } from 'kysely';
 import * as library from 'transition-ownership';
 import { openSqlite } from 'transition-ownership/sqlite';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { systemClock } from '../../src/runtime/clock.js';
-import { processIdentity } from '../../src/runtime/process-scope.js';
-import { systemProcesses } from '../../src/runtime/process-table.js';
+import { systemClock } from '../../src/system/clock.js';
+import { processIdentity } from '../../src/system/process-scope.js';
+import { systemProcesses } from '../../src/system/process-table.js';
 import { err, ok } from '../rig/proofs.js';
 import { type Tables, tasks } from '../rig/rig.js';
 

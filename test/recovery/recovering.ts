@@ -105,7 +105,7 @@ export const recovering: Proofs = {
     expect(report.transitions).toMatchObject([
       { taskId: 1, decision: 'converge', effects: [{ decision: 'converge' }] },
       { taskId: 2, decision: 'redrive', effects: [{ decision: 'redrive' }] },
-      { taskId: 3, decision: 'hold', effects: [{ decision: 'hold', why: 'its probe threw: 503' }] },
+      { taskId: 3, decision: 'hold', effects: [{ decision: 'hold', message: 'its probe threw: 503' }] },
     ]);
     expect(asked).toEqual([
       [1, tokens[0]],

@@ -76,7 +76,7 @@ export class TestProcess implements AsyncDisposable {
   readonly registry: ClaimRegistry = new Map();
   readonly ports: TestPorts;
   readonly dialect: Dialect | undefined;
-  /** How much of its jitter the keeper uses: 0 renews exactly at its interval. */
+  /** How much of its jitter the renewer uses: 0 renews exactly at its interval. */
   chance = 0;
   readonly #handle: BetterSqlite3.Database;
 

@@ -21,7 +21,7 @@ import {
 } from 'transition-ownership';
 import { openSqlite } from 'transition-ownership/sqlite';
 import { afterEach, describe, expect, test } from 'vitest';
-import { fileSystemIn } from '../../src/runtime/file-system.js';
+import { fileSystemIn } from '../../src/system/file-system.js';
 import { temporaryFolder } from '../contract/stores/sqlite.js';
 
 interface Tables {

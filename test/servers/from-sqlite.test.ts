@@ -50,7 +50,7 @@ describe.skipIf(postgres.missing !== undefined)('from SQLite to PostgreSQL, as t
 
     before.drain();
     const refused = await acquireLease(before.ownership, { taskId: 2, actor: 'monitor' });
-    expect(refused._unsafeUnwrapErr()).toMatchObject({ type: 'not-granting', because: 'draining' });
+    expect(refused._unsafeUnwrapErr()).toMatchObject({ type: 'not-granting', reason: 'draining' });
     expect((await snapshot(before.ownership))._unsafeUnwrap()).toMatchObject({ leases: [], unfinishedEffects: 0 });
 
     const drop = await makeSchemas('from_sqlite');

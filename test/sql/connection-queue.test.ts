@@ -2,9 +2,9 @@ import BetterSqlite3 from 'better-sqlite3';
 import { Kysely, SqliteDialect, sql } from 'kysely';
 import { manualClock } from 'transition-ownership/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/runtime/clock.js';
 import { ConnectionQueue } from '../../src/sql/connection-queue.js';
 import type { Place } from '../../src/sql/waiting.js';
+import { systemClock } from '../../src/system/clock.js';
 
 /** Work that ends when it is told to. */
 function gate(): { readonly open: () => void; readonly opened: Promise<void> } {

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { CompiledQuery, Kysely } from 'kysely';
 import { openSqlite } from 'transition-ownership/sqlite';
 import { onTestFinished } from 'vitest';
-import { systemClock } from '../../src/runtime/clock.js';
 import { ConnectionQueue } from '../../src/sql/connection-queue.js';
 import type { Place } from '../../src/sql/waiting.js';
+import { systemClock } from '../../src/system/clock.js';
 import { beforeEachStatement } from '../rig/driver.js';
 
 /** What a statement, or a pair, gave: its rows, or the code of its failure. */

@@ -9,7 +9,7 @@ import {
 } from 'transition-ownership';
 import { openSqlite } from 'transition-ownership/sqlite';
 import { expect, test, vi } from 'vitest';
-import { EventLoop } from '../../src/runtime/event-loop.js';
+import { EventLoop } from '../../src/system/event-loop.js';
 import { ok } from '../rig/proofs.js';
 
 interface Tables {

@@ -65,7 +65,7 @@ export const unfenced: Proofs = {
       verdict: 'live',
     });
     expect(rig.task(1)).toMatchObject({ stage: 'deploy-staging', note: null });
-    expect(b.told('action.deferred')).toMatchObject([{ taskId: 1, because: 'lease-busy' }]);
+    expect(b.told('action.deferred')).toMatchObject([{ taskId: 1, reason: 'lease-busy' }]);
     expect(b.told('stage.race-lost')).toEqual([]);
     await ok(updateStageCas(b.own(), { ...move, taskId: 2 }));
   },

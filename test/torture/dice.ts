@@ -5,7 +5,7 @@ export interface Dice {
   /** A whole number from 0 to below `sides`. */
   below(sides: number): number;
   /** A number of milliseconds between two. */
-  between(leastMs: number, mostMs: number): number;
+  between(minMs: number, maxMs: number): number;
   /** True so often. */
   chance(probability: number): boolean;
 }
@@ -22,7 +22,7 @@ export function diceOf(seed: number): Dice {
   return {
     roll,
     below: (sides) => Math.floor(roll() * sides),
-    between: (leastMs, mostMs) => Math.floor(leastMs + roll() * (mostMs - leastMs)),
+    between: (minMs, maxMs) => Math.floor(minMs + roll() * (maxMs - minMs)),
     chance: (probability) => roll() < probability,
   };
 }

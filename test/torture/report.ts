@@ -2,7 +2,7 @@ import { FAULTS } from './plan.js';
 import { byEffect } from './rules.js';
 import type { TortureOptions, TortureReport } from './torture.js';
 
-const MOST_SHOWN = 10;
+const MAX_SHOWN = 10;
 
 /** What a run did and found, for people. */
 export function table({ forMs, seed, workers }: TortureOptions, report: TortureReport): string {
@@ -35,7 +35,7 @@ export function table({ forMs, seed, workers }: TortureOptions, report: TortureR
     'rules',
     ...findings.flatMap(({ title, breaches }) => [
       `  ${breaches.length === 0 ? '     kept' : `BROKEN ${breaches.length}`.padStart(9)}  ${title}`,
-      ...breaches.slice(0, MOST_SHOWN).map((breach) => `             ${breach}`),
+      ...breaches.slice(0, MAX_SHOWN).map((breach) => `             ${breach}`),
     ]),
   ];
   return `${lines.join('\n')}\n`;

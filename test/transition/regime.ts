@@ -82,7 +82,7 @@ export const regime: Proofs = {
       mode = 'draining';
       expect(await err(acquireLease(own, { taskId: 3, actor: 'reaper' }))).toMatchObject({
         type: 'not-granting',
-        because: 'draining',
+        reason: 'draining',
       });
       await rig.time.advance(60_000);
       await ok(held.ensure(1_000));

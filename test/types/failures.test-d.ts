@@ -9,8 +9,8 @@ function handled(failure: Failure): string {
       expectTypeOf(failure.holder).toEqualTypeOf<Holder | null>();
       return failure.reason;
     case 'not-granting':
-      expectTypeOf(failure.because).toEqualTypeOf<'draining' | 'closed' | 'aborted'>();
-      return failure.because;
+      expectTypeOf(failure.reason).toEqualTypeOf<'draining' | 'closed' | 'aborted'>();
+      return failure.reason;
     case 'lease-lost':
       expectTypeOf(failure.reason).toEqualTypeOf<'superseded' | 'gone' | 'over-budget' | 'unverifiable'>();
       return failure.reason;

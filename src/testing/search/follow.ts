@@ -2,7 +2,7 @@ import type { Choice } from '../world/choice.js';
 import { moveOf, moverOf } from '../world/move.js';
 
 /** How many new steps may stand between two that are known: a few statements, not another program. */
-const mostNew = 24;
+const maxNew = 24;
 
 /** Follows a list of moves by what they are: what is new is passed over, what is gone makes it unfit. */
 export class Follower {
@@ -36,7 +36,7 @@ export class Follower {
       this.passed = 0;
       return found;
     }
-    const on = this.passed++ < mostNew ? towards(wanted, choices) : -1;
+    const on = this.passed++ < maxNew ? towards(wanted, choices) : -1;
     if (on >= 0) return on;
     this.fits = false;
     this.at = this.moves.length;

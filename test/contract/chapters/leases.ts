@@ -201,7 +201,7 @@ export function leases(site: Site): void {
       });
       expect((await shouldDefer(other.ownership, 7))._unsafeUnwrap()).toMatchObject({
         defer: true,
-        because: 'live-owner',
+        reason: 'live-owner',
       });
       await site.expire(7);
       expect((await inspectLease(other.ownership, 7))._unsafeUnwrap()).toMatchObject({

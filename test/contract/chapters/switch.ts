@@ -47,7 +47,7 @@ export function killSwitch(site: Site): void {
       await site.expire(2);
       mode = 'draining';
       const refused = (await acquireLease(ownership, { taskId: 3, actor: 'monitor' }))._unsafeUnwrapErr();
-      expect(refused).toMatchObject({ type: 'not-granting', because: 'draining' });
+      expect(refused).toMatchObject({ type: 'not-granting', reason: 'draining' });
       expect((await reclaimStaleLeases(ownership))._unsafeUnwrap()).toMatchObject({ reclaimed: [], kept: [] });
       const moved = await updateStageCas(ownership, {
         taskId: 1,

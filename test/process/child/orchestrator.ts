@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { Kysely } from 'kysely';
 import { createTransitionOwnership, heartbeatOnly, type Lease, singleProcess } from 'transition-ownership';
 import { openSqlite } from 'transition-ownership/sqlite';
-import { processIdentity } from '../../../src/runtime/process-scope.js';
+import { processIdentity } from '../../../src/system/process-scope.js';
 import { Gate } from './gate.js';
 import { say } from './line.js';
 import { passing } from './passing.js';

@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { acquireLease, createTransitionOwnership, ensureSchema, releaseLease } from 'transition-ownership';
-import { processIdentity } from '../../../src/runtime/process-scope.js';
+import { processIdentity } from '../../../src/system/process-scope.js';
 import { say } from '../child/line.js';
 import { argument, obey } from '../child/obey.js';
 import { told } from '../child/told.js';

@@ -4,7 +4,7 @@ import type { Clock } from '../port/clock.js';
 export const TOO_LATE = Symbol('too late');
 
 /** The end of work of the caller's, or {@link TOO_LATE}; the work itself goes on, and nobody listens to it any more. */
-export function within<T>(clock: Clock, ms: number, work: T | PromiseLike<T>): Promise<T | typeof TOO_LATE> {
+export function withTimeout<T>(clock: Clock, ms: number, work: T | PromiseLike<T>): Promise<T | typeof TOO_LATE> {
   return new Promise((resolve, reject) => {
     const timer = clock.schedule(ms, () => resolve(TOO_LATE));
     Promise.resolve(work)

@@ -1,5 +1,5 @@
 /** Keeps work in a set until it ends, whichever way. */
-export function underWay<T>(running: Set<Promise<unknown>>, work: Promise<T>): Promise<T> {
+export function inFlight<T>(running: Set<Promise<unknown>>, work: Promise<T>): Promise<T> {
   const ended = (): void => void running.delete(work);
   running.add(work);
   work.then(ended, ended);

@@ -2,7 +2,7 @@ import type { Context } from '../context.js';
 import { leaseLost } from '../core/fail.js';
 import type { LeaseLost } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
-import type { Holding } from '../runtime/holding.js';
+import type { Holding } from '../holding/holding.js';
 
 /**
  * The row of a lease was looked for and is not there: the lease is lost.

@@ -9,7 +9,7 @@ interface Sighting {
 const MOST = 10_000;
 
 /** Since when an observer has seen the expiry of a claim unchanged, on its own monotonic clock. */
-export class Sightings {
+export class ExpiryWatch {
   readonly #seen = new Map<string, Sighting>();
   readonly #clock: Clock;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/runtime/clock.js';
+import { systemClock } from '../../src/system/clock.js';
 
 /** How many timers keep this process alive. */
 const keeping = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { follow } from '../../src/runtime/followers.js';
-import { LeaseSignal } from '../../src/runtime/lease-signal.js';
+import { follow } from '../../src/holding/followers.js';
+import { LeaseSignal } from '../../src/holding/lease-signal.js';
 
 describe('follow', () => {
   test('listens once to a signal that many leases follow, and tells all of them', () => {

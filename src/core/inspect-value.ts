@@ -1,5 +1,5 @@
 /** A value as a message shows it: short, unambiguous, and never the reason of a second error. */
-export function shown(value: unknown): string {
+export function inspectValue(value: unknown): string {
   if (typeof value === 'bigint') return `${value}n`;
   if (typeof value === 'string') return JSON.stringify(value.length > 80 ? `${value.slice(0, 77)}...` : value);
   if (typeof value === 'function') return 'a function';

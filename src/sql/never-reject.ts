@@ -8,7 +8,7 @@ import { UnreadableRow } from './unreadable-row.js';
  * The answer of a verb, which never rejects: what breaks on its way where nothing should, by a row that nobody can
  * read or by a fault of ours, is a failure too. What the verb had written by then is not known.
  */
-export function answered<T, E>(session: Session, work: Promise<Result<T, E>>): ResultAsync<T, E | StoreFailure> {
+export function neverReject<T, E>(session: Session, work: Promise<Result<T, E>>): ResultAsync<T, E | StoreFailure> {
   return new ResultAsync<T, E | StoreFailure>(work.catch((cause: unknown) => err(broken(session, cause))));
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { FifoQueue } from '../../src/runtime/fifo-queue.js';
+import { FifoQueue } from '../../src/sql/fifo-queue.js';
 
 describe('FifoQueue', () => {
   test('gives back in the order in which they came, thousands too, whenever others join', () => {

@@ -1,6 +1,6 @@
 import type { IdValue } from '../core/id.js';
+import { inspectValue } from '../core/inspect-value.js';
 import type { Lease } from '../core/lease.js';
-import { shown } from '../core/shown.js';
 import type { Holding } from './holding.js';
 import type { LeaseSignal } from './lease-signal.js';
 
@@ -18,7 +18,7 @@ export type LeaseSecret =
   | (Common & { readonly guarded: true; readonly holding: Holding })
   | (Common & {
       readonly guarded: false;
-      readonly because: 'off' | 'store-failed';
+      readonly reason: 'off' | 'store-failed';
       /** What the request for it told `scope`. */
       readonly context: unknown;
       readonly signal: LeaseSignal;
@@ -72,7 +72,8 @@ export class LeaseHandle implements Lease {
 /** What a lease carries; throws `TypeError` for anything but a lease of the given home. */
 export function secretOf(lease: Pick<Lease, 'taskId'>, home: object): LeaseSecret {
   const secret = (lease as { readonly [SECRET]?: LeaseSecret } | null | undefined)?.[SECRET];
-  if (secret === undefined) throw new TypeError(`lease must be a lease that this library granted, got ${shown(lease)}`);
+  if (secret === undefined)
+    throw new TypeError(`lease must be a lease that this library granted, got ${inspectValue(lease)}`);
   if (secret.home !== home) throw new TypeError('lease must be a lease of this ownership, not of another one');
   return secret;
 }

@@ -5,8 +5,8 @@ import {
   type EventFacts,
   type EventType,
   type OwnershipEvent,
-} from '../core/event.js';
-import { unawaited } from '../core/unawaited.js';
+} from './event.js';
+import { unawaited } from './unawaited.js';
 
 /** What a caller's observer may be; whatever it throws, or rejects with, is swallowed. */
 export type Listener = (event: OwnershipEvent) => unknown;

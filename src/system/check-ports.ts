@@ -1,7 +1,7 @@
 import { checkFunction } from '../core/check.js';
+import { inspectValue } from '../core/inspect-value.js';
 import type { ProcessIdentity } from '../core/process.js';
 import { optional, type Rule, type RulesOf } from '../core/request.js';
-import { shown } from '../core/shown.js';
 import type { ClaimRegistry } from '../port/claim-registry.js';
 import type { Clock } from '../port/clock.js';
 import type { Files } from '../port/files.js';
@@ -22,18 +22,18 @@ const identity: Rule<ProcessIdentity> = (name) => (value) => {
   checkPort(name, value);
   const { bootId, pid, host, start } = value as Partial<Record<keyof ProcessIdentity, unknown>>;
   for (const [part, text] of Object.entries({ bootId, host })) {
-    if (typeof text !== 'string') throw new TypeError(`${name}.${part} must be a string, got ${shown(text)}`);
+    if (typeof text !== 'string') throw new TypeError(`${name}.${part} must be a string, got ${inspectValue(text)}`);
   }
-  if (typeof pid !== 'number') throw new TypeError(`${name}.pid must be a number, got ${shown(pid)}`);
+  if (typeof pid !== 'number') throw new TypeError(`${name}.pid must be a number, got ${inspectValue(pid)}`);
   if (start !== null && typeof start !== 'string') {
-    throw new TypeError(`${name}.start must be a string or null, got ${shown(start)}`);
+    throw new TypeError(`${name}.start must be a string or null, got ${inspectValue(start)}`);
   }
   return value as ProcessIdentity;
 };
 
 function checkPort(name: string, value: unknown): asserts value is object {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new TypeError(`${name} must be an object, got ${shown(value)}`);
+    throw new TypeError(`${name} must be an object, got ${inspectValue(value)}`);
 }
 
 const clock: Rule<Clock> = (name) => (value) => {

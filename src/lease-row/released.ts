@@ -1,7 +1,7 @@
 import type { Context } from '../context.js';
 import { jsonId } from '../core/event.js';
-import type { Holding } from '../runtime/holding.js';
-import type { UnguardedSecret } from '../runtime/lease-handle.js';
+import type { Holding } from '../holding/holding.js';
+import type { UnguardedSecret } from '../holding/lease-handle.js';
 
 /**
  * Does what may delete the rows of leases: until it is answered and told, no renewal that found a row gone may call
@@ -34,7 +34,7 @@ export function released(context: Context, holding: Holding): void {
   if (provisional) holding.maybeReleased = true;
   else {
     holding.settle();
-    context.keeper.drop(holding);
+    context.renewer.drop(holding);
   }
   const { heldMs } = holding;
   context.observer.tell('lease.released', { taskId: jsonId(taskId), fencingToken, actor, provisional, heldMs });

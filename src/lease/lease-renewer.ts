@@ -1,7 +1,7 @@
-import type { Context, Keeper } from '../context.js';
+import type { Context, Renewer } from '../context.js';
 import { reasonOf } from '../core/fail.js';
+import type { Holding } from '../holding/holding.js';
 import type { ScheduledCall } from '../port/clock.js';
-import type { Holding } from '../runtime/holding.js';
 import { renewAll } from './renew-all.js';
 
 /** How soon a row that somebody had locked is tried again, in ms; twice as long each time, up to a tenth of the interval. */
@@ -13,7 +13,7 @@ const NONE_LOCKED = Object.freeze({ holdings: [], times: 0, dueMs: Number.POSITI
  * Renews all leases of an ownership from one timer, which runs only while there are leases and never keeps
  * the process alive. At most one renewal is in flight. The only loop in this library.
  */
-export class RenewalKeeper implements Keeper {
+export class LeaseRenewer implements Renewer {
   readonly #held = new Set<Holding>();
   readonly #context: () => Context;
   #timer: ScheduledCall | undefined;
@@ -26,7 +26,7 @@ export class RenewalKeeper implements Keeper {
   /** No lease loses its trust before both of these instants. */
   #trusted = { untilMonotonicMs: Number.POSITIVE_INFINITY, untilWallMs: Number.POSITIVE_INFINITY };
 
-  /** The context is asked for when it is needed, for it holds this keeper. */
+  /** The context is asked for when it is needed, for it holds this renewer. */
   constructor(context: () => Context) {
     this.#context = context;
   }
@@ -70,13 +70,13 @@ export class RenewalKeeper implements Keeper {
 
   /** Checks every lease; answers for how long all that are not lost are trusted, in ms. */
   #checkAll(): number {
-    let leastMs = Number.POSITIVE_INFINITY;
+    let minMs = Number.POSITIVE_INFINITY;
     for (const holding of this.#held) {
-      if (holding.check() === undefined) leastMs = Math.min(leastMs, holding.trustedForMs());
+      if (holding.check() === undefined) minMs = Math.min(minMs, holding.trustedForMs());
     }
     this.#trusted = { untilMonotonicMs: Number.POSITIVE_INFINITY, untilWallMs: Number.POSITIVE_INFINITY };
-    this.#trustFor(leastMs);
-    return leastMs;
+    this.#trustFor(minMs);
+    return minMs;
   }
 
   #trustFor(ms: number): void {

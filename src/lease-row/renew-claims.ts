@@ -3,7 +3,7 @@ import type { Context } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
 import { invariant } from '../core/invariant.js';
-import { type Anchor, anchorNow, elapsedMs, type Holding, type Trusted } from '../runtime/holding.js';
+import { type Anchor, anchorNow, elapsedMs, type Holding, type Trusted } from '../holding/holding.js';
 import { type Answer, execute, type LateQuery, type Row } from '../sql/execute.js';
 import type { Claims } from '../sql/lease-statements.js';
 import { demandInteger, readInteger, readText } from '../sql/rows.js';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { underWay } from '../../src/runtime/under-way.js';
+import { inFlight } from '../../src/core/in-flight.js';
 
 describe('underWay', () => {
   test('keeps work while it goes on, and no longer when its caller hears of its end', async () => {
     const running = new Set<Promise<unknown>>();
-    const work = underWay(running, Promise.resolve('done'));
+    const work = inFlight(running, Promise.resolve('done'));
     expect(running.size).toBe(1);
     expect(await work).toBe('done');
     expect(running.size).toBe(0);
@@ -12,7 +12,7 @@ describe('underWay', () => {
 
   test('lets go of work that fails, whose failure only its caller hears', async () => {
     const running = new Set<Promise<unknown>>();
-    const work = underWay(running, Promise.reject(new Error('the handler threw')));
+    const work = inFlight(running, Promise.reject(new Error('the handler threw')));
     await expect(work).rejects.toThrow('the handler threw');
     expect(running.size).toBe(0);
   });

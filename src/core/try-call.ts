@@ -1,7 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 
 /** Calls code of the caller's; whatever it does becomes a result: its own, its value, or what it threw. */
-export async function settled(
+export async function tryCall(
   call: () => unknown,
   failed: (cause: unknown) => unknown,
 ): Promise<Result<unknown, unknown>> {
