@@ -64,7 +64,7 @@ function line({ code, severity, message }: Diagnosis): string {
 type Look = (patient: Patient) => Promise<readonly Diagnosis[]>;
 
 const settings: Look = async ({ over, mapped }) => {
-  const checked = await checkDialect(over(await partsOf(mapped, over)), { settingsOnly: true });
+  const checked = await checkDialect(over(await partsOf(mapped, over)), { settingsOnly: true, rows: true });
   return neverReject(checked, 'The settings cannot be read').findings;
 };
 

@@ -63,6 +63,8 @@ export type FindingCode =
   | 'date-for-instant'
   /** A column that is written is computed by the database. */
   | 'generated-column'
+  /** Rows of the library's own tables are of tasks that are not there. */
+  | 'stray-rows'
   /** A time column without a zone is written and read in the zone of each session. */
   | 'zone-less-column'
   /** A time column keeps less than milliseconds. */

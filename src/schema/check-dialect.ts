@@ -18,6 +18,7 @@ import {
   probeValues,
   scratchClaim,
 } from './probes.js';
+import { strayRows } from './stray-rows.js';
 
 /** What a check of driver, database and settings found. */
 export interface DialectReport {
@@ -31,9 +32,17 @@ export interface DialectReport {
 export interface CheckOptions {
   /** True to read the settings alone: nothing is written, and what the driver does is not probed. Default false. */
   readonly settingsOnly?: boolean | undefined;
+  /**
+   * True to look also for leases and effects of tasks that are not there, under `stray-rows`. Reads the ids of all tasks
+   * where they are text. Default false.
+   */
+  readonly rows?: boolean | undefined;
 }
 
-const checkOptions = requestOf({ settingsOnly: optional(boolean, false) } satisfies RulesOf<CheckOptions>, 'options');
+const checkOptions = requestOf(
+  { settingsOnly: optional(boolean, false), rows: optional(boolean, false) } satisfies RulesOf<CheckOptions>,
+  'options',
+);
 
 /**
  * Checks that driver, database and settings keep what the library builds on: run it once at start-up, or in CI.
@@ -62,16 +71,20 @@ export function checkDialect<S extends Shape>(
   if (context.session.inTransaction) {
     throw new TypeError('checkDialect needs the ownership itself, not one made by using(trx)');
   }
-  const { settingsOnly } = checkOptions(options);
-  return neverReject(context.session, check(context, settingsOnly));
+  return neverReject(context.session, check(context, checkOptions(options)));
 }
 
 const SEVERITIES: readonly Finding['severity'][] = ['error', 'warning', 'advice'];
 
-async function check(context: Context, settingsOnly: boolean): Promise<Result<DialectReport, StoreFailure>> {
+async function check(
+  context: Context,
+  { settingsOnly, rows }: ReturnType<typeof checkOptions>,
+): Promise<Result<DialectReport, StoreFailure>> {
   const looked = await context.survey.take(context.session);
   if (looked.isErr()) return err(looked.error);
-  const seen = looked.value;
+  const stray = rows ? await strayRows(context) : ok([]);
+  if (stray.isErr()) return err(stray.error);
+  const seen = [...looked.value, ...stray.value];
   if (settingsOnly || seen.some(({ code }) => code === 'read-only')) return ok(report(seen));
   const { session, dialect, settings, leases } = context;
   const probe: Probe = {

@@ -9,8 +9,9 @@ import { type ColumnsFound, columnsAsSaid } from '../sql/columns-found.js';
 import { execute, type Row } from '../sql/execute.js';
 import { readText } from '../sql/rows.js';
 import type { Session } from '../sql/session.js';
-import { tableName } from '../sql/tables.js';
+import { LEASE_ALWAYS, tableName } from '../sql/tables.js';
 import { fileSystemOf } from '../system/file-system.js';
+import { elsewhereFinding, leasesBefore } from './elsewhere-finding.js';
 import { type Circumstances, columnOf, judgeTable, storedTime } from './judge-table.js';
 import { type WantedTable, wantedTables } from './wanted.js';
 
@@ -34,12 +35,13 @@ export async function readSurvey(
   session: Session,
 ): Promise<Result<Survey, StoreFailure>> {
   const wanted = wantedTables(settings, ports.identity);
-  const listed = await execute(session, dialect.catalogue.read(wanted).compile(session.database));
+  const before = leasesBefore(settings);
+  const read = [...wanted, ...(before === undefined ? [] : [before])];
+  const listed = await execute(session, dialect.catalogue.read(read).compile(session.database));
   if (listed.isErr() && (session.inTransaction || listed.error.kind !== 'schema')) return err(listed.error);
   const rows = listed.isOk() ? listed.value.rows.map(cellsOf) : [];
-  const tables = new Map(
-    wanted.map(({ part }, at) => [part, dialect.catalogue.table(rows.filter((cells) => cells['at'] === String(at)))]),
-  );
+  const tableAt = (at: number) => dialect.catalogue.table(rows.filter((cells) => cells['at'] === String(at)));
+  const tables = new Map(wanted.map(({ part }, at) => [part, tableAt(at)]));
   const facts = (part: WantedTable['part']): TableFacts | undefined => tables.get(part);
   const { tasks, jobs } = settings;
   const seen = (part: WantedTable['part'], callers: CallersTable | undefined, name: string | undefined) => {
@@ -61,10 +63,11 @@ export async function readSurvey(
         ? { dates: BOUND, as: availableAt.holds === 'instant' ? 'instant' : 'utc' }
         : undefined,
   };
-  const read = await execute(session, dialect.settings.read(needs).compile(session.database));
-  if (read.isErr() && (session.inTransaction || !['schema', 'other'].includes(read.error.kind))) return err(read.error);
-  const said = read.isOk() ? settingsOf(read.value.rows[0]) : {};
-  const ofSession = read.isOk() ? dialect.settings.judge(said, needs) : [UNREADABLE];
+  const settled = await execute(session, dialect.settings.read(needs).compile(session.database));
+  if (settled.isErr() && (session.inTransaction || !['schema', 'other'].includes(settled.error.kind)))
+    return err(settled.error);
+  const said = settled.isOk() ? settingsOf(settled.value.rows[0]) : {};
+  const ofSession = settled.isOk() ? dialect.settings.judge(said, needs) : [UNREADABLE];
 
   const around: Circumstances = {
     catalogue: dialect.catalogue,
@@ -74,7 +77,10 @@ export async function readSurvey(
     cutsText: ofSession.some(({ code }) => code === 'not-strict'),
   };
   const ofTables = listed.isOk()
-    ? wanted.flatMap((table) => judgeTable(table, facts(table.part), around))
+    ? wanted.flatMap((table) => {
+        const isElsewhere = table.part === 'lease' && facts('lease') === undefined && isLease(tableAt(wanted.length));
+        return isElsewhere ? [elsewhereFinding(settings.leaseTable)] : judgeTable(table, facts(table.part), around);
+      })
     : [CANNOT_LOOK];
   const findings = [...ofTables, ...ofSession, ...judgeDriver(said, needs)];
   const stage = ofTasks(settings.stageColumn);
@@ -101,6 +107,9 @@ export async function readSurvey(
     file: said['file'] || undefined,
   });
 }
+
+const isLease = (facts: TableFacts | undefined): boolean =>
+  facts !== undefined && LEASE_ALWAYS.every((wanted) => facts.columns.some(({ name }) => name === wanted));
 
 function settingsOf(row: Row | undefined): Cells {
   const said = cellsOf(row ?? {});

@@ -417,7 +417,7 @@ export const entries: Readonly<Record<string, readonly Argument[]>> = {
     argument<library.CheckOptions>(
       'options',
       {},
-      { settingsOnly: FLAG },
+      { settingsOnly: FLAG, rows: FLAG },
       (given) => checkDialect(ownership, given),
       true,
     ),

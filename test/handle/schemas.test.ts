@@ -50,6 +50,9 @@ describe.each(places)('$name', (kind) => {
     const lease = await ok(acquireLease(here, { taskId: 1, actor: 'here' }));
     const elsewhere = await err(ensureSchema(there));
     expect(elsewhere).toMatchObject({ kind: 'unsuitable', findings: [{ code: 'lease-elsewhere', severity: 'error' }] });
+    // Whoever does not call ensureSchema is told the same by the survey, before anything is written.
+    const refused = await err(acquireLease(there, { taskId: 1, actor: 'there' }));
+    expect(refused).toMatchObject({ kind: 'unsuitable', findings: [{ code: 'lease-elsewhere', severity: 'error' }] });
     const said = createTransitionOwnership({ db: inOther(), tasks, lease: { schema: place.other } });
     expect(await ok(ensureSchema(said))).toBe('created');
     expect(await ok(ensureSchema(there))).toBe('unchanged');
