@@ -180,6 +180,17 @@ export function schema(dialect: Dialect, database: Database): Statements {
   };
 }
 
+/** The two statements of the survey, for all that it can look at. */
+export function survey(dialect: Dialect, database: Database): Statements {
+  const wanted = [{ schema: 'app', table: 'tasks' }, named];
+  const bound = { dates: [new Date(0), new Date(1)], as: 'utc' } as const;
+  const needs = { lease: named, ttlMs: 30_000, tokens: tableName(named.schema, named.table), bound };
+  return {
+    catalogue: [dialect.catalogue.read(wanted).compile(database)],
+    settings: [dialect.settings.read(needs).compile(database)],
+  };
+}
+
 const run = { jobId: 1, taskId: null, runId: 7, pid: 77, started: 'started', startedAt: null, claim: 'nonce' };
 
 /** Every statement on jobs. */

@@ -3,7 +3,7 @@ import type { Dialect } from 'transition-ownership';
 import { describe, expect, test } from 'vitest';
 import { leaseStatements } from '../../src/sql/lease-statements.js';
 import type { Database } from '../../src/sql/statement.js';
-import { acquisitions, databases, jobs, leases, type Statements, schema, stages } from './compiled.js';
+import { acquisitions, databases, jobs, leases, type Statements, schema, stages, survey } from './compiled.js';
 
 /** The statements of all databases, side by side. */
 function sideBySide(of: (dialect: Dialect, database: Database) => Statements): string {
@@ -65,6 +65,10 @@ describe('the statements, three databases side by side', () => {
 
   test('on the schema', async () => {
     await expect(sideBySide(schema)).toMatchFileSnapshot('golden/schema.sql');
+  });
+
+  test('of the survey', async () => {
+    await expect(sideBySide(survey)).toMatchFileSnapshot('golden/survey.sql');
   });
 });
 
