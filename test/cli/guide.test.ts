@@ -5,15 +5,15 @@ import { expect, test } from 'vitest';
 import { kinds, mapping } from './places.js';
 import { tool } from './tool.js';
 
-const readme = readFileSync('README.md', 'utf8');
+const guide = readFileSync('examples/guides/operate.md', 'utf8');
 
 /** A table whose durations are hidden, with the widths that go with them. */
 const timeless = (text: string): string =>
   text.replaceAll(/-?\b\d+[smhd]( \d+[smhd])?(?= )/g, 'T').replaceAll(/ {2,}/g, '  ');
 
-test('status prints what the README shows', async () => {
+test('status prints what the guide shows', async () => {
   const [, line = '', shown = ''] =
-    /^```text\n\$ npx transition-ownership (status [^\n]*)\n(.*?)^```$/ms.exec(readme) ?? [];
+    /^```text\n\$ npx transition-ownership (status [^\n]*)\n(.*?)^```$/ms.exec(guide) ?? [];
   expect(shown).not.toBe('');
   await using place = await kinds.sqlite.open();
   const own = createTransitionOwnership({ db: place.db, tasks: mapping.tasks });
@@ -38,12 +38,11 @@ test('status prints what the README shows', async () => {
   void (await own.close());
 });
 
-test('the help has every command of the README, and the README every command and option of the help', async () => {
+test('the help has every command of the guide, and the guide every command and option of the help', async () => {
   const { stdout } = await tool('--help');
-  const section = readme.slice(readme.indexOf('\n## Operators\n'), readme.indexOf('\n## Limits\n'));
-  const commands = [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, command]) => command);
+  const commands = [...guide.matchAll(/^\| `(\w+)` \|/gm)].map(([, command]) => command);
   expect(commands).toHaveLength(6);
   expect([...stdout.matchAll(/^ {2}([a-z]+) {2,}/gm)].map(([, command]) => command).sort()).toEqual(commands.sort());
   const options = new Set([...stdout.matchAll(/--[a-z-]+/g)].map(([option]) => option));
-  expect([...options].filter((option) => !section.includes(option))).toEqual([]);
+  expect([...options].filter((option) => !guide.includes(option))).toEqual([]);
 });
