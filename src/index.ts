@@ -1,3 +1,4 @@
+/** Every verb. @module transition-ownership */
 export type { Mode, SurveyMode } from './context.js';
 export type { ColumnFacts, Holds, TableFacts } from './core/catalogue.js';
 export { describeFailure, type FailureError, toError } from './core/describe.js';

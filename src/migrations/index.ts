@@ -1,3 +1,8 @@
+/**
+ * The library’s tables as migrations for Kysely’s `Migrator`.
+ *
+ * @module transition-ownership/migrations
+ */
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
 import type { IdType } from '../core/id.js';
 import { by, idType, optional, type RulesOf, requestOf } from '../core/request.js';

@@ -1,3 +1,8 @@
+/**
+ * PostgreSQL with the library’s statements prepared by name.
+ *
+ * @module transition-ownership/postgres
+ */
 import {
   type DatabaseConnection,
   PostgresDialect,

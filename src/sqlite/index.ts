@@ -1,3 +1,8 @@
+/**
+ * SQLite by better-sqlite3, with the settings that leases need.
+ *
+ * @module transition-ownership/sqlite
+ */
 import BetterSqlite3 from 'better-sqlite3';
 import { type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely';
 import { inspectValue } from '../core/inspect-value.js';

@@ -1,3 +1,8 @@
+/**
+ * The testing kit: your own handlers, every interleaving, every crash point.
+ *
+ * @module transition-ownership/testing
+ */
 export { type LeaseInput, type LeaseOutput, type LeaseState, leaseModel } from './check/lease-model.js';
 export { checkLinearizable, type Linearizability, type SequentialModel } from './check/linearizable.js';
 export { checkSpec, type Spec, type SpecReport } from './check/spec.js';

@@ -64,7 +64,7 @@ describe('openTelemetry', () => {
     const worker = yard.start('a');
     await everything(yard, worker, telemetry.onEvent);
     telemetry.observe(observed(worker, telemetry.onEvent));
-    const [, table = ''] = readFileSync('README.md', 'utf8').split('| `transition_ownership.` |');
+    const [, table = ''] = readFileSync('examples/guides/watch.md', 'utf8').split('| `transition_ownership.` |');
     const rows = (table.split('\n\n')[0] ?? '').split('\n').map((row) => row.split('|')[1] ?? '');
     const listed = rows.flatMap((row) =>
       [...row.matchAll(/`([^`]+)`/g)].map(([, name]) => `transition_ownership.${name}`),
