@@ -15,6 +15,7 @@ export type Listener = (event: OwnershipEvent) => unknown;
 export class Observer {
   readonly #counts = new Map<CounterName, number>();
   readonly #listener: Listener | undefined;
+  readonly #followers = new Set<Listener>();
 
   constructor(listener: Listener | undefined) {
     this.#listener = listener;
@@ -24,18 +25,28 @@ export class Observer {
   tell<T extends EventType>(type: T, facts: EventFacts[T]): void {
     const { counter, severity } = EVENT_TYPES[type];
     this.#counts.set(counter, (this.#counts.get(counter) ?? 0) + 1);
-    if (this.#listener === undefined) return;
+    if (this.#listener === undefined && this.#followers.size === 0) return;
     const event = Object.freeze({ type, severity, ...facts }) as unknown as OwnershipEvent;
-    try {
-      unawaited(this.#listener(event));
-    } catch {
-      // An observer that throws must not change what it observes.
-    }
+    if (this.#listener !== undefined) hand(this.#listener, event);
+    for (const follower of this.#followers) hand(follower, event);
+  }
+
+  /** Hands every event to somebody else too. */
+  follow(follower: Listener): void {
+    this.#followers.add(follower);
   }
 
   /** The counters so far; those of events that never happened are 0. */
   counters(): Counters {
     const names = Object.values(EVENT_TYPES).map(({ counter }) => counter);
     return Object.freeze(Object.fromEntries(names.map((name) => [name, this.#counts.get(name) ?? 0])) as Counters);
+  }
+}
+
+function hand(listener: Listener, event: OwnershipEvent): void {
+  try {
+    unawaited(listener(event));
+  } catch {
+    // An observer that throws must not change what it observes.
   }
 }

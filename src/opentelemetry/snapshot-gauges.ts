@@ -5,6 +5,7 @@ import {
   type ObservableGauge,
   ValueType,
 } from '@opentelemetry/api';
+import { GAUGES, type Metric } from '../core/metrics.js';
 import { type Snapshot, snapshot, type TransitionOwnership, type Verdict } from '../index.js';
 
 interface Gauges {
@@ -22,20 +23,12 @@ const NONE: Readonly<Record<Verdict, number>> = { live: 0, dead: 0, unknown: 0 }
  * They are gauges and not sums: every process that watches a database sees all of its rows.
  */
 export function snapshotGauges(meter: Meter, common: Attributes): (ownership: TransitionOwnership) => () => void {
-  const gauge = (name: string, unit: string, description: string): ObservableGauge =>
+  const gauge = ({ name, unit, description }: Metric): ObservableGauge =>
     meter.createObservableGauge(name, { unit, description, valueType: ValueType.INT });
   const gauges: Gauges = {
-    leases: gauge('transition_ownership.lease.held', '{lease}', 'Leases that are held, by the verdict on their owner.'),
-    impossible: gauge(
-      'transition_ownership.queue.impossible',
-      '{job}',
-      'Queued jobs that carry the ownership of a run.',
-    ),
-    unfinished: gauge(
-      'transition_ownership.effect.unfinished',
-      '{effect}',
-      'Effects that were started and whose end is not known.',
-    ),
+    leases: gauge(GAUGES.leases),
+    impossible: gauge(GAUGES.impossible),
+    unfinished: gauge(GAUGES.unfinished),
   };
   const observed = Object.values(gauges) as ObservableGauge[];
   return (ownership) => {

@@ -1,4 +1,5 @@
 import * as library from 'transition-ownership';
+import * as http from 'transition-ownership/http';
 import * as migrations from 'transition-ownership/migrations';
 import * as opentelemetry from 'transition-ownership/opentelemetry';
 import * as postgres from 'transition-ownership/postgres';
@@ -28,10 +29,12 @@ const others = [
   'singleProcess',
   'snapshot',
   'toError',
+  'toNodeListener',
+  'toPrometheus',
 ];
 
 test('every function of every entry point is listed: add a new one to entries.ts, or here', () => {
-  const all = Object.entries({ ...library, ...migrations, ...opentelemetry, ...postgres, ...sqlite });
+  const all = Object.entries({ ...library, ...http, ...migrations, ...opentelemetry, ...postgres, ...sqlite });
   const functions = all.flatMap(([name, value]) => (typeof value === 'function' ? [name] : []));
   const listed = Object.keys(entries).filter((name) => !name.includes('.'));
   expect([...listed, ...others].sort()).toEqual(functions.sort());

@@ -24,6 +24,7 @@ import {
   updateStageCas,
   withTransitionLease,
 } from 'transition-ownership';
+import { createHttpHandler, type HttpOptions } from 'transition-ownership/http';
 import { createEffectTable, createLeaseTable } from 'transition-ownership/migrations';
 import { openTelemetry } from 'transition-ownership/opentelemetry';
 import { openPostgres } from 'transition-ownership/postgres';
@@ -454,6 +455,15 @@ export const entries: Readonly<Record<string, readonly Argument[]>> = {
       {},
       { table: TEXT, schema: TEXT, taskIdType: NONE },
       (given) => createEffectTable(given),
+      true,
+    ),
+  ],
+  createHttpHandler: [
+    argument<HttpOptions>(
+      'options',
+      {},
+      { authorize: CALL, basePath: NONE, hosts: LIST, queue: CALL },
+      (given) => createHttpHandler(ownership, given),
       true,
     ),
   ],

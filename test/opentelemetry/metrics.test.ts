@@ -10,7 +10,7 @@ import {
   updateStageCas,
 } from 'transition-ownership';
 import { describe, expect, test } from 'vitest';
-import { COUNTINGS } from '../../src/opentelemetry/countings.js';
+import { EVENT_METRICS } from '../../src/core/metrics.js';
 import { sqliteStore } from '../job/stores.js';
 import { openYard } from '../job/yard.js';
 import { err, ok } from '../rig/proofs.js';
@@ -35,10 +35,10 @@ describe('openTelemetry', () => {
     await everything(yard, yard.start('a'), telemetry.onEvent);
 
     const collected = await sdk.collect();
-    const counted = TYPES.map((type) => [type, sum(collected.get(COUNTINGS[type].name))]);
+    const counted = TYPES.map((type) => [type, sum(collected.get(EVENT_METRICS[type].name))]);
     expect(counted).toEqual(TYPES.map((type) => [type, heard.filter((event) => event.type === type).length]));
     expect(counted.filter(([, count]) => count === 0)).toEqual([]);
-    expect(new Set(TYPES.map((type) => COUNTINGS[type].name)).size).toBe(TYPES.length);
+    expect(new Set(TYPES.map((type) => EVENT_METRICS[type].name)).size).toBe(TYPES.length);
   });
 
   test('names instruments and attributes as the semantic conventions do', async () => {

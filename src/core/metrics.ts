@@ -1,0 +1,66 @@
+import type { EventType } from './event.js';
+
+/** What an instrument is called, counts in and means. */
+export interface Metric {
+  /** As OpenTelemetry spells it: `noun.noun`, under `transition_ownership.`. */
+  readonly name: string;
+  readonly unit: string;
+  readonly description: string;
+}
+
+const metric = (name: string, unit: string, description: string): Metric =>
+  Object.freeze({ name: `transition_ownership.${name}`, unit, description });
+
+/** The counter of each type of event: one that is new does not compile before it stands here. */
+export const EVENT_METRICS: { readonly [T in EventType]: Metric } = {
+  'lease.acquired': metric('lease.acquisitions', '{lease}', 'Leases that were granted.'),
+  'lease.busy': metric('lease.refusals', '{refusal}', 'Leases that were refused because somebody holds the task.'),
+  'task.not-found': metric('task.absences', '{refusal}', 'Leases that were refused because there is no such task.'),
+  'lease.renewed': metric('lease.renewals', '{renewal}', 'Renewals of a lease.'),
+  'lease.released': metric('lease.releases', '{lease}', 'Leases that were given back.'),
+  'lease.reclaimed': metric('lease.reclaims', '{lease}', 'Leases of dead owners that were deleted.'),
+  'lease.forced': metric('lease.forced_reclaims', '{lease}', 'Leases that were taken from an owner who may still run.'),
+  'lease.lost': metric('lease.losses', '{lease}', 'Leases whose holder learned that they are no longer its own.'),
+  'lease.release-failed': metric('lease.release.failures', '{failure}', 'Releases that did not reach the database.'),
+  'lease.renewal-failed': metric('lease.renewal.failures', '{failure}', 'Renewals that failed or came late.'),
+  'stage.changed': metric('stage.changes', '{change}', 'Stages that were written.'),
+  'stage.race-lost': metric(
+    'stage.conflicts',
+    '{conflict}',
+    'Stages that were not written, because they were not the expected ones.',
+  ),
+  'action.deferred': metric('action.deferrals', '{deferral}', 'Actors that were told to wait.'),
+  'job.claimed': metric('job.claims', '{job}', 'Queued jobs that were claimed.'),
+  'job.requeued': metric('job.requeues', '{job}', 'Jobs that went back to the queue.'),
+  'job.reaped': metric('job.reaps', '{job}', 'Running jobs that were taken from their run.'),
+  'job.reap-failed': metric('job.reap.failures', '{failure}', 'Jobs of dead runs that could not be dealt with.'),
+  'queue.impossible-found': metric(
+    'queue.impossible_found',
+    '{job}',
+    'Queued jobs that were found with the ownership of a run.',
+  ),
+  'queue.sanitized': metric('queue.sanitized', '{job}', 'Such jobs that were repaired.'),
+  'effect.started': metric('effect.starts', '{effect}', 'Effects that were journalled as started.'),
+  'effect.applied': metric('effect.applications', '{effect}', 'Effects that are known to be applied.'),
+  'effect.unknown': metric(
+    'effect.unknowns',
+    '{effect}',
+    'Effects of which nobody can tell whether they were applied.',
+  ),
+  'effect.unrecorded': metric(
+    'effect.unrecorded',
+    '{effect}',
+    'Effects that were applied and that the journal could not be told of.',
+  ),
+  'recovery.finished': metric('recovery.runs', '{run}', 'Recoveries at start-up that ended.'),
+  'survey.found': metric('survey.findings', '{finding}', 'Findings about the session and the tables, each once.'),
+  'store.failed': metric('store.failures', '{failure}', 'Statements that failed after their retries.'),
+  'operator.acted': metric('operator.actions', '{action}', 'Acts by which an operator overruled the library.'),
+};
+
+/** The gauges: of the state of the database, which every process that watches it sees alike. */
+export const GAUGES = {
+  leases: metric('lease.held', '{lease}', 'Leases that are held, by the verdict on their owner.'),
+  impossible: metric('queue.impossible', '{job}', 'Queued jobs that carry the ownership of a run.'),
+  unfinished: metric('effect.unfinished', '{effect}', 'Effects that were started and whose end is not known.'),
+} as const;
