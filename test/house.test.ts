@@ -156,6 +156,24 @@ const house: HouseRule[] = [
     ],
   },
   {
+    title: "a lease's state is assigned in holding/ alone",
+    rule: rules.leaseStateIsAssignedInHolding,
+    folders: ['src'],
+    broken: [
+      ['src/lease/release-lease.ts', "holding.state = 'released';"],
+      ['src/lease-row/released.ts', 'holding.maybeReleased ||= true;'],
+      ['src/stage/write-fenced.ts', "secret.holding.entry.phase = 'held';"],
+      ['src/lease/grant.ts', 'delete pending.life.entry.provisional;'],
+      ['src/effect/run-effect.ts', "life.step('deleted');"],
+      ['src/context.ts', "entry.phase = 'held';"],
+    ],
+    kept: [
+      ['src/holding/lease-life.ts', "this.entry.phase = 'held';"],
+      ['src/lease/grant.ts', "const released = holding.state === 'released';"],
+      ['src/testing/world/state.ts', "world.state = 'over';"],
+    ],
+  },
+  {
     title: 'no dialect is asked for its name',
     rule: rules.dialectsAreNotAskedTheirName,
     folders: ['src'],

@@ -3,14 +3,15 @@ interface Followed {
   readonly listener: () => void;
 }
 
-/** The signals of callers that somebody follows. */
+/** The callers' signals that are followed. */
 const followed = new WeakMap<AbortSignal, Followed>();
 
 /**
- * Calls `call` when the signal fires; answers what ends that.
+ * Calls `call` when the signal fires; returns what ends that.
  *
  * One listener for each signal, however many follow it: a program has one signal for its shutdown and gives it to
- * every request, and from the eleventh listener on Node warns of a leak.
+ * every request, and from the eleventh listener on Node warns of a leak. `AbortSignal.any` does not warn either, but
+ * never ends: a lease that is over would be held by the program's signal for as long as anything listens to its own.
  */
 export function follow(signal: AbortSignal, call: () => void): () => void {
   const { calls, listener } = followed.get(signal) ?? listenTo(signal);

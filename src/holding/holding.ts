@@ -5,23 +5,10 @@ import type { IdValue } from '../core/id.js';
 import { marginMs } from '../core/timing.js';
 import type { ClaimEntry } from '../port/claim-registry.js';
 import type { Clock } from '../port/clock.js';
+import { type Anchor, elapsedMs } from './anchor.js';
+import type { LeaseLife } from './lease-life.js';
 import { LeaseSignal } from './lease-signal.js';
-
-/** One instant on both local clocks; elapsed time is the greater of the two, for a suspended machine stops one. */
-export interface Anchor {
-  readonly monotonicMs: number;
-  readonly wallMs: number;
-}
-
-/** The anchor of now: taken before a question is sent, never after its answer came. */
-export function anchorNow(clock: Clock): Anchor {
-  return { monotonicMs: clock.monotonicMs(), wallMs: clock.wallMs() };
-}
-
-/** Milliseconds since an anchor, on the clock that ran further. */
-export function elapsedMs(clock: Clock, since: Anchor): number {
-  return Math.max(clock.monotonicMs() - since.monotonicMs, clock.wallMs() - since.wallMs);
-}
+import { countsOn, type LeaseEvent, type LeaseState, type ReleaseEvent } from './lease-state.js';
 
 /** How long a statement about leases may wait for its connection. */
 export interface Trusted {
@@ -46,7 +33,6 @@ export interface HoldingFacts {
   readonly ttlMs: number;
   readonly maxHoldMs: number;
   readonly expiresAtMs: number;
-  readonly entry: ClaimEntry;
 }
 
 /**
@@ -61,24 +47,20 @@ export class Holding implements Trusted {
   readonly #acquired: Anchor;
   #verified: Anchor;
   readonly #signal = new LeaseSignal();
+  readonly #life: LeaseLife;
   #lost: LeaseLost | undefined;
-  /** True once the row was deleted by this process. */
-  released = false;
-  /** True once the row was deleted in a transaction of the caller's whose end has not been seen. */
-  maybeReleased = false;
-  /**
-   * True once a release was sent whose reply was lost: the row may be gone, and is renewed no more. Its absence is no
-   * loss then, and nothing is trusted any more that could be.
-   */
-  unsettled = false;
-  /** True while a release over the root handle is on its way. */
-  releasing = false;
   /** The expiry of the row as this process last moved it, by the clock of the database. */
   expiresAtMs: number;
   #maxHoldMs: number;
 
-  constructor(facts: HoldingFacts, clock: Clock, acquired: Anchor, onLost: (lost: LeaseLost) => void) {
+  constructor(
+    facts: HoldingFacts,
+    life: LeaseLife,
+    { clock, acquired, onLost }: { clock: Clock; acquired: Anchor; onLost: (lost: LeaseLost) => void },
+  ) {
     this.facts = facts;
+    this.#life = life;
+    life.step('granted');
     this.expiresAtMs = facts.expiresAtMs;
     this.#maxHoldMs = facts.maxHoldMs;
     this.#clock = clock;
@@ -87,11 +69,26 @@ export class Holding implements Trusted {
     this.#onLost = onLost;
   }
 
+  /** Where the lease is in its life. */
+  get state(): LeaseState {
+    return this.#life.state;
+  }
+
+  /** The entry of its claim in the registry. */
+  get entry(): ClaimEntry {
+    return this.#life.entry;
+  }
+
+  /** True until the transaction that wrote the row is seen committed. */
+  get provisional(): boolean {
+    return this.#life.provisional;
+  }
+
   /** The loss, if there is one: checks first whether this process may still trust itself. */
   check(): LeaseLost | undefined {
-    if (this.#lost === undefined && !this.released && !this.unsettled) {
-      if (elapsedMs(this.#clock, this.#acquired) >= this.#maxHoldMs) this.lose('over-budget');
-      else if (this.trustedForMs() <= 0) this.lose('unverifiable');
+    if (countsOn(this.state)) {
+      if (elapsedMs(this.#clock, this.#acquired) >= this.#maxHoldMs) this.#end('trust-ended', 'over-budget');
+      else if (this.trustedForMs() <= 0) this.#end('trust-ended', 'unverifiable');
     }
     return this.#lost;
   }
@@ -120,14 +117,10 @@ export class Holding implements Trusted {
     return Math.round(elapsedMs(this.#clock, this.#acquired));
   }
 
-  /**
-   * The row was updated over the root handle, which passes over what a transaction has deleted: a release in one
-   * was taken back.
-   */
+  /** The row was updated over the root handle. */
   moved(expiresAtMs: number): void {
     this.expiresAtMs = expiresAtMs;
-    this.maybeReleased = false;
-    this.facts.entry.phase = this.releasing ? 'releasing' : 'held';
+    this.#life.step('renewed');
   }
 
   /** How long the hold may last, in ms from its beginning. */
@@ -146,16 +139,44 @@ export class Holding implements Trusted {
     this.#verified = anchor;
   }
 
-  /** Records a loss, once, and fires the signal with it. */
-  lose(reason: LeaseLost['reason'], holder?: Holder): LeaseLost {
-    if (this.#lost === undefined) {
-      const { taskId, fencingToken } = this.facts;
-      this.#lost = leaseLost({ taskId, fencingToken, reason, ...(holder && { holder }) });
-      this.#signal.unfollow();
+  /** The row was seen over the root handle: whatever wrote it has committed. */
+  committed(): void {
+    this.#life.committed();
+  }
+
+  /** Something became of its release; once released, nothing is checked or followed any more. */
+  note(event: ReleaseEvent): void {
+    if (this.#life.step(event) === 'released') this.#signal.unfollow();
+  }
+
+  /** The row was looked for over the root handle and is not there; returns the loss, if that is one. */
+  gone(holder: Holder | null): LeaseLost | undefined {
+    const event = this.provisional && holder === null ? 'not-seen' : 'gone';
+    return this.#end(event, holder === null ? 'gone' : 'superseded', holder);
+  }
+
+  /** It was learned that the lease is another's, or over: records the loss, once, and fires the signal with it. */
+  lose(reason: LeaseLost['reason']): LeaseLost {
+    return this.#end('disproved', reason) ?? this.#loss(reason, null);
+  }
+
+  /** Steps, and records the loss if that is one. */
+  #end(event: LeaseEvent, reason: LeaseLost['reason'], holder: Holder | null = null): LeaseLost | undefined {
+    const before = this.state;
+    const after = this.#life.step(event);
+    if (after === before) return this.#lost;
+    this.#signal.unfollow();
+    if (after === 'lost') {
+      this.#lost = this.#loss(reason, holder);
       this.#onLost(this.#lost);
       this.abort(this.#lost);
     }
     return this.#lost;
+  }
+
+  #loss(reason: LeaseLost['reason'], holder: Holder | null): LeaseLost {
+    const { taskId, fencingToken } = this.facts;
+    return leaseLost({ taskId, fencingToken, reason, ...(holder && { holder }) });
   }
 
   /** Fires the signal without a loss: the ownership closes. */
@@ -166,12 +187,6 @@ export class Holding implements Trusted {
   /** Fires the signal when the caller's own does. */
   follow(signal: AbortSignal | undefined): void {
     this.#signal.follow(signal);
-  }
-
-  /** The row was deleted by this process, or is left to expire: nothing is checked or followed any more. */
-  settle(): void {
-    this.released = true;
-    this.#signal.unfollow();
   }
 
   /** The signal, made when it is first asked for. */

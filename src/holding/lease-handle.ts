@@ -28,6 +28,14 @@ export type LeaseSecret =
 /** What a lease without a row carries. */
 export type UnguardedSecret = Extract<LeaseSecret, { readonly guarded: false }>;
 
+/** Ends a lease without a row; returns whether it had ended before. */
+export function releaseUnguarded(secret: UnguardedSecret): boolean {
+  const before = secret.released;
+  secret.released = true;
+  secret.signal.unfollow();
+  return before;
+}
+
 /** The plain facts of a lease. */
 export type LeaseFacts = Omit<Lease, 'signal' | keyof AsyncDisposable>;
 

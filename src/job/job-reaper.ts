@@ -3,7 +3,7 @@ import { contextOf } from '../context.js';
 import { jsonId } from '../core/event.js';
 import type { StoreFailure } from '../core/failure.js';
 import { ReapMemory } from '../core/reap-memory.js';
-import { type Anchor, anchorNow, elapsedMs } from '../holding/holding.js';
+import { type Anchor, anchorNow, elapsedMs } from '../holding/anchor.js';
 import type { ShapeWithJobs } from '../shape.js';
 import { neverReject } from '../sql/never-reject.js';
 import { suited } from '../survey/suited.js';

@@ -1,7 +1,8 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { Context } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
-import { anchorNow, elapsedMs, type Holding } from '../holding/holding.js';
+import { anchorNow, elapsedMs } from '../holding/anchor.js';
+import type { Holding } from '../holding/holding.js';
 import { execute } from '../sql/execute.js';
 import { demandInteger } from '../sql/rows.js';
 import { readJudged } from './read-holder.js';

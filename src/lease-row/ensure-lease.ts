@@ -4,10 +4,11 @@ import { checkDuration } from '../core/duration.js';
 import { notEnoughTime } from '../core/fail.js';
 import type { LeaseLost, NotEnoughTime, StoreFailure } from '../core/failure.js';
 import type { Lease } from '../core/lease.js';
-import { anchorNow, type Holding } from '../holding/holding.js';
+import { anchorNow } from '../holding/anchor.js';
+import type { Holding } from '../holding/holding.js';
 import { secretOf } from '../holding/lease-handle.js';
 import { confirm } from './confirm-lease.js';
-import { type RenewalState, renewClaims } from './renew-claims.js';
+import { notWanted, type RenewalState, renewClaims } from './renew-claims.js';
 import { rowMissing } from './row-missing.js';
 
 /** Refuses a time that no lease could have left. */
@@ -36,6 +37,7 @@ export async function ensure(
   const seen = await (inTransaction ? confirm(context, holding) : renew(context, holding));
   if (seen.isErr()) return err(seen.error);
   const state = seen.value;
+  if (state === undefined) return err(notWanted(holding));
   if (state.is === 'missing') return err(rowMissing(context, holding, state.holder));
   if (state.is === 'renewed') holding.verify(anchor);
   const stillLost = holding.check();
@@ -44,10 +46,8 @@ export async function ensure(
   return leftMs < ms ? err(notEnoughTime(ms, Math.max(0, leftMs))) : ok(lease);
 }
 
-/** It was trusted no more before the statement could be sent. */
-const GIVEN_UP: RenewalState = Object.freeze({ is: 'locked', remainingMs: 0 });
-
-async function renew(context: Context, holding: Holding): Promise<Result<RenewalState, StoreFailure>> {
+/** `undefined`: it was trusted no more, or given up, before the statement could be sent. */
+async function renew(context: Context, holding: Holding): Promise<Result<RenewalState | undefined, StoreFailure>> {
   const renewed = await renewClaims(context, [holding]);
-  return renewed.map(([renewal]) => renewal?.state ?? GIVEN_UP);
+  return renewed.map(([renewal]) => renewal?.state);
 }

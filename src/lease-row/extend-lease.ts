@@ -4,12 +4,13 @@ import { checkDuration } from '../core/duration.js';
 import { jsonId } from '../core/event.js';
 import type { LeaseLost, StoreFailure } from '../core/failure.js';
 import type { Lease } from '../core/lease.js';
-import { anchorNow } from '../holding/holding.js';
+import { anchorNow } from '../holding/anchor.js';
+import type { Holding } from '../holding/holding.js';
 import { LeaseHandle, secretOf } from '../holding/lease-handle.js';
 import { execute, type Row } from '../sql/execute.js';
 import { demandInteger, readText } from '../sql/rows.js';
 import { readJudged } from './read-holder.js';
-import { claimsOf } from './renew-claims.js';
+import { claimsOf, notWanted, stillWanted } from './renew-claims.js';
 import { rowMissing } from './row-missing.js';
 
 /** Refuses a bound that is none, that would shorten the hold, or that a rollback could take back. */
@@ -42,8 +43,10 @@ export async function extend(
   if (lost !== undefined) return err(lost);
   const { taskId, claim, fencingToken, actor } = holding.facts;
   const anchor = anchorNow(context.ports.clock);
-  const row = await update(context, { taskId, claim, maxHoldMs, tokens: claimsOf(context, [holding]).tokens });
+  const isWanted = stillWanted(context, [holding]);
+  const row = await update(context, { taskId, claim, maxHoldMs }, holding, () => isWanted(holding));
   if (row.isErr()) return err(row.error);
+  if (row.value === 'not-wanted') return err(notWanted(holding));
   if (row.value === undefined) {
     const judged = await readJudged(context, taskId);
     if (judged.isErr()) return err(judged.error);
@@ -64,16 +67,24 @@ interface Extension {
   readonly taskId: Lease['taskId'];
   readonly claim: string;
   readonly maxHoldMs: number;
-  readonly tokens: unknown;
 }
 
-/** The row with its new bound; `undefined` if there is none that may have it. */
-async function update(context: Context, given: Extension): Promise<Result<Row | undefined, StoreFailure>> {
+/** The row with its new bound; `undefined` if there is none that may have it. Each try asks whether it is wanted. */
+async function update(
+  context: Context,
+  given: Extension,
+  holding: Holding,
+  isWanted: () => boolean,
+): Promise<Result<Row | 'not-wanted' | undefined, StoreFailure>> {
   const { session, leases, dialect } = context;
-  const { tokens, ...extension } = given;
-  const updated = await execute(session, leases.extend(extension));
+  let wanted = true;
+  const updated = await execute(session, () => {
+    wanted = isWanted();
+    return wanted ? leases.extend(given) : undefined;
+  });
+  if (!wanted) return ok('not-wanted');
   if (updated.isErr() || dialect.returning) return updated.map(({ rows }) => rows[0]);
-  const read = await execute(session, leases.readTokens({ tokens }));
+  const read = await execute(session, leases.readTokens({ tokens: claimsOf(context, [holding]).tokens }));
   return read.map(({ rows }) =>
     rows.find(
       (row) =>

@@ -1,26 +1,16 @@
 import type { Context } from '../context.js';
 import { jsonId } from '../core/event.js';
 import type { Holding } from '../holding/holding.js';
-import type { UnguardedSecret } from '../holding/lease-handle.js';
+import { releaseUnguarded, type UnguardedSecret } from '../holding/lease-handle.js';
 
 /**
- * Does what may delete the rows of leases: until it is answered and told, no renewal that found a row gone may call
+ * Does what may delete the rows of leases: until its reply has come and was handled, no renewal that found a row gone may call
  * the lease lost.
  */
-export async function releasing<T>(
-  { session }: Context,
-  holdings: readonly Holding[],
-  work: () => Promise<T>,
-): Promise<T> {
-  for (const holding of holdings) {
-    holding.releasing = !session.inTransaction;
-    holding.facts.entry.phase = 'releasing';
-  }
+export async function releasing<T>(holdings: readonly Holding[], work: () => Promise<T>): Promise<T> {
+  for (const holding of holdings) holding.note('release-sent');
   const done = await work();
-  for (const holding of holdings) {
-    holding.releasing = false;
-    if (!holding.released && !holding.maybeReleased) holding.facts.entry.phase = 'held';
-  }
+  for (const holding of holdings) holding.note('release-ended');
   return done;
 }
 
@@ -31,20 +21,17 @@ export async function releasing<T>(
 export function released(context: Context, holding: Holding): void {
   const { taskId, fencingToken, actor } = holding.facts;
   const provisional = context.session.inTransaction;
-  if (provisional) holding.maybeReleased = true;
+  if (provisional) holding.note('deleted-uncommitted');
   else {
-    holding.settle();
+    holding.note('deleted');
     context.renewer.drop(holding);
   }
   const { heldMs } = holding;
   context.observer.tell('lease.released', { taskId: jsonId(taskId), fencingToken, actor, provisional, heldMs });
 }
 
-/** A lease without a row was given back; answers whether it had been before. */
+/** A lease without a row was given back; returns whether it had been before. */
 export function releasedUnguarded({ unguarded }: Context, secret: UnguardedSecret): boolean {
-  const before = secret.released;
-  secret.released = true;
-  secret.signal.unfollow();
   unguarded.delete(secret.signal);
-  return before;
+  return releaseUnguarded(secret);
 }

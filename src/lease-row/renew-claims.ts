@@ -1,9 +1,11 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { Context } from '../context.js';
-import type { StoreFailure } from '../core/failure.js';
+import { leaseLost } from '../core/fail.js';
+import type { LeaseLost, StoreFailure } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
 import { invariant } from '../core/invariant.js';
-import { type Anchor, anchorNow, elapsedMs, type Holding, type Trusted } from '../holding/holding.js';
+import { type Anchor, anchorNow, elapsedMs } from '../holding/anchor.js';
+import type { Holding, Trusted } from '../holding/holding.js';
 import { type Answer, execute, type LateQuery, type Row } from '../sql/execute.js';
 import type { Claims } from '../sql/lease-statements.js';
 import { demandInteger, readInteger, readText } from '../sql/rows.js';
@@ -38,8 +40,9 @@ export async function renewClaims(
   if (replaced !== undefined) return err(replaced);
   const startedAt = anchorNow(context.ports.clock);
   let holdings = given;
+  const isWanted = stillWanted(context, given);
   const wanted: LateQuery = () => {
-    holdings = holdings.filter((holding) => holding.check() === undefined);
+    holdings = holdings.filter(isWanted);
     return holdings.length === 0 ? undefined : context.leases.renew(claimsOf(context, holdings));
   };
   const updated = await ask(context, wanted, trusted);
@@ -79,6 +82,18 @@ export async function renewClaims(
       return { holding, state };
     }),
   );
+}
+
+/** Asked again at each try: true of a lease that is still trusted, and was not given up since the question was made. */
+export function stillWanted({ renewer }: Context, holdings: readonly Holding[]): (holding: Holding) => boolean {
+  const kept = new Set(holdings.filter((holding) => renewer.holdings.has(holding)));
+  return (holding) => holding.check() === undefined && (renewer.holdings.has(holding) || !kept.has(holding));
+}
+
+/** Why a lease was not asked about in the end: it is lost, or this process gave it up meanwhile. */
+export function notWanted(holding: Holding): LeaseLost {
+  const { taskId, fencingToken } = holding.facts;
+  return holding.check() ?? leaseLost({ taskId, fencingToken, reason: 'gone' });
 }
 
 /** A row of ours that is there, and that nobody can read. */

@@ -7,16 +7,14 @@ import type { Holding } from '../holding/holding.js';
 /**
  * The row of a lease was looked for and is not there: the lease is lost.
  *
- * Only told, and not held against the lease, where the look proves nothing: a transaction may see an old
- * state, a provisional row is there for nobody else before its commit, and its owner may have released it.
+ * Only returned, and not held against the lease, where the look proves nothing: a transaction may see an old
+ * state, a provisional row is there for no one else before its commit, and its owner may have released it.
  */
-export function rowMissing({ session }: Context, holding: Holding, holder: Holder | null): LeaseLost {
-  const { taskId, fencingToken, entry } = holding.facts;
-  const explained =
-    holding.released || holding.maybeReleased || holding.unsettled || (entry.provisional && holder === null);
-  const proves = !session.inTransaction && !explained;
+export function rowMissing({ session, renewer }: Context, holding: Holding, holder: Holder | null): LeaseLost {
+  const { taskId, fencingToken } = holding.facts;
   const found = holder === null ? ({ reason: 'gone' } as const) : ({ reason: 'superseded', holder } as const);
-  const recorded = proves ? holding.lose(found.reason, found.holder) : undefined;
+  const recorded = session.inTransaction ? undefined : holding.gone(holder);
+  if (holding.state === 'released') renewer.drop(holding);
   // What is seen now says more than what was feared before.
   return recorded?.reason === found.reason ? recorded : leaseLost({ taskId, fencingToken, ...found });
 }

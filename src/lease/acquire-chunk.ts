@@ -4,7 +4,7 @@ import { ofUnknownOutcome, taskNotFound } from '../core/fail.js';
 import type { LeaseBusy, StoreFailure } from '../core/failure.js';
 import type { IdValue } from '../core/id.js';
 import type { Lease } from '../core/lease.js';
-import { anchorNow } from '../holding/holding.js';
+import { anchorNow } from '../holding/anchor.js';
 import { findTasks } from '../lease-row/find-task.js';
 import { execute } from '../sql/execute.js';
 import { readTaken } from '../sql/granted-rows.js';

@@ -4,7 +4,7 @@ import { leaseContended, notGranting, ofUnknownOutcome, taskNotFound } from '../
 import type { LeaseBusy, LostRace, NotGranting, StoreFailure, TaskNotFound } from '../core/failure.js';
 import { inFlight } from '../core/in-flight.js';
 import type { Lease } from '../core/lease.js';
-import { anchorNow } from '../holding/holding.js';
+import { anchorNow } from '../holding/anchor.js';
 import { findTask } from '../lease-row/find-task.js';
 import type { Shape } from '../shape.js';
 import { execute } from '../sql/execute.js';

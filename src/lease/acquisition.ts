@@ -13,7 +13,7 @@ import {
 import type { LeaseBusy, LostRace, NotGranting, StoreFailure, TaskNotFound } from '../core/failure.js';
 import type { IdValue } from '../core/id.js';
 import type { Lease } from '../core/lease.js';
-import type { Anchor } from '../holding/holding.js';
+import type { Anchor } from '../holding/anchor.js';
 import type { FoundTask } from '../lease-row/find-task.js';
 import type { Judged } from '../lease-row/judge-holder.js';
 import { lowerExpiry } from '../lease-row/lower-expiry.js';

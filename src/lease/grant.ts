@@ -1,11 +1,13 @@
 import type { Context } from '../context.js';
 import { jsonId } from '../core/event.js';
 import { notGranting } from '../core/fail.js';
+import type { LeaseLost } from '../core/failure.js';
 import type { Lease } from '../core/lease.js';
-import { type Anchor, Holding } from '../holding/holding.js';
+import type { Anchor } from '../holding/anchor.js';
+import { Holding } from '../holding/holding.js';
 import { LeaseHandle, type LeaseSecret } from '../holding/lease-handle.js';
+import { LeaseLife } from '../holding/lease-life.js';
 import { LeaseSignal } from '../holding/lease-signal.js';
-import type { ClaimEntry } from '../port/claim-registry.js';
 import type { GrantedRow } from '../sql/granted-rows.js';
 import type { InsertLease } from '../sql/lease-records.js';
 import type { CheckedRequest } from './lease-request.js';
@@ -15,15 +17,15 @@ import { release } from './release-lease.js';
 export interface Pending {
   readonly request: CheckedRequest;
   readonly claim: string;
-  readonly entry: ClaimEntry;
+  readonly life: LeaseLife;
 }
 
 /** Makes the claim of an acquisition and enters it: a row that carries it is never taken for an orphan's. */
 export function enterClaim(context: Context, request: CheckedRequest): Pending {
   const claim = context.ports.randomness.claim();
-  const entry: ClaimEntry = { phase: 'acquiring', provisional: context.session.inTransaction };
-  context.claims.enter(claim, entry);
-  return { request, claim, entry };
+  const life = new LeaseLife({ provisional: context.session.inTransaction });
+  context.claims.enter(claim, life.entry);
+  return { request, claim, life };
 }
 
 /** Takes a claim out of the registry: whatever row carries it is an orphan's from now on. */
@@ -39,17 +41,17 @@ export function insertParameters({ ports }: Context, { request, claim }: Pending
   return { claim, taskId, actor, pid, bootId, host, start, runId, ...named, ttlMs, maxHoldMs };
 }
 
-/** Makes the lease of a granted row; `anchor` is from before the statement that wrote it was sent. */
-export function grant(context: Context, { request, entry }: Pending, row: GrantedRow, anchor: Anchor): Lease {
+/** Makes the lease of a granted row; `acquired` is from before the statement that wrote it was sent. */
+export function grant(context: Context, { request, life }: Pending, row: GrantedRow, acquired: Anchor): Lease {
   const { taskId: askedId, actor, runId, ttlMs, maxHoldMs, signal } = request;
   const { taskId, stage, claim, fencingToken, acquiredAtMs, expiresAtMs, deadlineAtMs } = row;
-  entry.phase = 'held';
-  const facts = { taskId, askedId, actor, claim, fencingToken, ttlMs, maxHoldMs, expiresAtMs, entry };
-  const holding: Holding = new Holding(facts, context.ports.clock, anchor, ({ reason }) => {
+  const facts = { taskId, askedId, actor, claim, fencingToken, ttlMs, maxHoldMs, expiresAtMs };
+  const onLost = ({ reason }: LeaseLost): void => {
     context.renewer.forsake(holding);
     const { heldMs } = holding;
     context.observer.tell('lease.lost', { taskId: jsonId(taskId), fencingToken, actor, reason, heldMs });
-  });
+  };
+  const holding: Holding = new Holding(facts, life, { clock: context.ports.clock, acquired, onLost });
   holding.follow(signal);
   context.renewer.keep(holding);
   context.observer.tell('lease.acquired', {
@@ -57,7 +59,7 @@ export function grant(context: Context, { request, entry }: Pending, row: Grante
     fencingToken,
     actor,
     guarded: true,
-    provisional: entry.provisional,
+    provisional: life.provisional,
     stage,
     runId: runId === null ? null : jsonId(runId),
   });

@@ -52,7 +52,7 @@ export class LeaseRenewer implements Renewer {
 
   forsake(holding: Holding): void {
     // Never seen committed, it is void: no row of it is anybody's.
-    if (holding.facts.entry.provisional) this.drop(holding);
+    if (holding.provisional) this.drop(holding);
     else this.#leave(holding);
   }
 

@@ -60,7 +60,7 @@ export async function release(context: Context, lease: Lease): Promise<Result<Re
   const secret = secretOf(lease, context.root);
   if (!secret.guarded) return ok(releasedUnguarded(context, secret) ? ALREADY : RELEASED);
   const { holding } = secret;
-  return holding.released ? ok(ALREADY) : releasing(context, [holding], () => giveBack(context, holding));
+  return holding.state === 'released' ? ok(ALREADY) : releasing([holding], () => giveBack(context, holding));
 }
 
 async function giveBack(context: Context, holding: Holding): Promise<Result<Released, StoreFailure>> {
@@ -77,19 +77,20 @@ async function giveBack(context: Context, holding: Holding): Promise<Result<Rele
     return err(deleted.error);
   }
   // A second release of the same lease may have been answered first.
-  if (holding.released) return ok(ALREADY);
+  if (holding.state === 'released') return ok(ALREADY);
   // An earlier try whose reply was lost may have deleted the row, if it was still ours then.
   if (changed(context.session, deleted.value) || (deleted.value.repeated && lostBefore === undefined)) {
     released(context, holding);
     return ok(RELEASED);
   }
-  if (holding.maybeReleased || holding.unsettled) {
+  if (holding.state === 'uncommitted' || holding.state === 'unsettled') {
     if (!context.session.inTransaction) {
-      holding.settle();
+      holding.note('deleted');
       context.renewer.drop(holding);
     }
     return ok(ALREADY);
   }
+  holding.note('release-ended');
   const read = await readJudged(context, taskId);
   const holder = read.unwrapOr(null)?.holder ?? null;
   rowMissing(context, holding, holder);
@@ -104,7 +105,7 @@ async function giveBack(context: Context, holding: Holding): Promise<Result<Rele
 export function releaseFailed(context: Context, holding: Holding, { message, outcome }: StoreFailure): void {
   const { taskId, fencingToken, actor } = holding.facts;
   if (!context.session.inTransaction) {
-    if (outcome === 'unknown' && holding.check() === undefined) holding.unsettled = true;
+    if (outcome === 'unknown' && holding.check() === undefined) holding.note('reply-lost');
     context.renewer.drop(holding);
   }
   context.observer.tell('lease.release-failed', { taskId: jsonId(taskId), fencingToken, actor, message });

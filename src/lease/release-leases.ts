@@ -38,13 +38,13 @@ async function releaseAll(
 ): Promise<Result<readonly ReleaseOutcome[], StoreFailure>> {
   const inHand = leases.flatMap((lease) => {
     const secret = secretOf(lease, context.root);
-    return secret.guarded && !secret.holding.released ? [secret.holding] : [];
+    return secret.guarded && secret.holding.state !== 'released' ? [secret.holding] : [];
   });
   const releasedNow = new Set<Holding>();
   if (context.dialect.returning) {
     for (let at = 0; at < inHand.length; at += CHUNK) {
       const chunk = [...new Set(inHand.slice(at, at + CHUNK))];
-      const failure = await releasing(context, chunk, () => releaseChunk(context, chunk, releasedNow));
+      const failure = await releasing(chunk, () => releaseChunk(context, chunk, releasedNow));
       if (failure !== undefined) return err(failure);
     }
   }
@@ -77,7 +77,7 @@ async function releaseChunk(
   const claims = new Set(deleted.value.rows.map((row) => readText(row['claim'])));
   for (const holding of holdings) {
     const gone = claims.has(holding.facts.claim) || (deleted.value.repeated && !lostBefore.has(holding));
-    if (!gone || holding.released) continue;
+    if (!gone || holding.state === 'released') continue;
     released(context, holding);
     releasedNow.add(holding);
   }

@@ -1,7 +1,7 @@
 import type { Context } from '../context.js';
 import { jsonId } from '../core/event.js';
-import type { Holder } from '../core/holder.js';
-import { type Anchor, anchorNow, type Holding, trustedOf } from '../holding/holding.js';
+import { type Anchor, anchorNow } from '../holding/anchor.js';
+import { type Holding, trustedOf } from '../holding/holding.js';
 import { renewClaims } from '../lease-row/renew-claims.js';
 import { rowMissing } from '../lease-row/row-missing.js';
 
@@ -35,7 +35,7 @@ async function renewChunk(context: Context, chunk: readonly Holding[]): Promise<
     if (!context.renewer.holdings.has(holding)) continue;
     if (state.is === 'locked') locked.push(holding);
     else if (state.is === 'renewed') verified(context, holding, { anchor, expiresAtMs: state.expiresAtMs });
-    else missing(context, holding, state.holder);
+    else rowMissing(context, holding, state.holder);
   }
   return locked;
 }
@@ -45,18 +45,10 @@ function verified(
   holding: Holding,
   { anchor, expiresAtMs }: { readonly anchor: Anchor; readonly expiresAtMs: number },
 ): void {
-  const { taskId, fencingToken, actor, entry } = holding.facts;
-  entry.provisional = false;
+  const { taskId, fencingToken, actor } = holding.facts;
+  holding.committed();
   holding.verify(anchor);
   observer.tell('lease.renewed', { taskId: jsonId(taskId), fencingToken, actor, expiresAtMs });
-}
-
-/** No row carries the claim: lost, unless a release is under way or a transaction of the caller's explains it. */
-function missing(context: Context, holding: Holding, holder: Holder | null): void {
-  if (holding.maybeReleased) {
-    holding.settle();
-    context.renewer.drop(holding);
-  } else if (!holding.releasing) rowMissing(context, holding, holder);
 }
 
 function tellIfLate({ observer, settings }: Context, chunk: readonly Holding[], message: string): boolean {

@@ -1,9 +1,9 @@
 /** What the process knows of one of its claims. */
 export interface ClaimEntry {
-  /** The step of the claim's life. An entry lasts until its handler settled and its release was answered. */
-  phase: 'acquiring' | 'held' | 'releasing';
+  /** The step of the claim's life. An entry lasts until its handler settled and its release got its reply. */
+  readonly phase: 'acquiring' | 'held' | 'releasing';
   /** True while the row was written in a caller's transaction that is not yet seen committed. */
-  provisional: boolean;
+  readonly provisional: boolean;
 }
 
 /**

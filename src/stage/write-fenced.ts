@@ -30,7 +30,7 @@ export function writeFenced(
   // The id as the row spells it: that is the key of the lease.
   const { taskId } = holding.facts;
   const written = (): Promise<Result<StageChange, Lost>> => write(context, { ...request, taskId }, holding);
-  return request.release ? releasing(context, [holding], written) : written();
+  return request.release ? releasing([holding], written) : written();
 }
 
 async function write(
@@ -48,9 +48,9 @@ async function write(
   if (sent.isErr()) {
     const mayLook = sent.error.outcome === 'unknown' && !context.session.inTransaction;
     const seen = mayLook ? await look(context, request, holding) : sent;
-    return seen.isOk() && isThere(context, request, { ...seen.value, repeated: true })
-      ? win(undefined)
-      : err(sent.error);
+    if (seen.isOk() && isThere(context, request, { ...seen.value, repeated: true })) return win(undefined);
+    if (mayLook && request.release) holding.note('deleted-uncommitted');
+    return err(sent.error);
   }
   if (changed(context.session, sent.value)) return win(sent.value.rows[0]);
   const seen = await look(context, request, holding);
@@ -58,9 +58,10 @@ async function write(
   if (isThere(context, request, { ...seen.value, repeated: sent.value.repeated })) return win(undefined);
   const { ours, holder, stage } = seen.value;
   if (ours) return err(raceLost(context, request, stage));
+  if (request.release) holding.note('release-ended');
   if (!sent.value.repeated) return err(rowMissing(context, holding, holder));
   // The try whose reply was lost may have been applied before the lease went: that is no loss, and no win.
-  if (request.release) holding.maybeReleased = true;
+  if (request.release) holding.note('deleted-uncommitted');
   else rowMissing(context, holding, holder);
   return err(storeFailure(UNSETTLED));
 }

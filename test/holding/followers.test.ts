@@ -1,4 +1,7 @@
 import { getEventListeners } from 'node:events';
+import { setImmediate as turn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { follow } from '../../src/holding/followers.js';
 import { LeaseSignal } from '../../src/holding/lease-signal.js';
@@ -47,4 +50,33 @@ describe('follow', () => {
     expect(told).toEqual(['first', 'second']);
     expect(getEventListeners(shutdown.signal, 'abort')).toEqual([]);
   });
+
+  test('a lease that is over is held by nothing, also where its signal is still listened to; AbortSignal.any holds it', async () => {
+    const shutdown = new AbortController();
+    const listened = (made: AbortSignal): WeakRef<AbortSignal> => {
+      made.addEventListener('abort', () => {});
+      return new WeakRef(made);
+    };
+    const ours = Array.from({ length: 100 }, () => {
+      const lease = new LeaseSignal();
+      lease.follow(shutdown.signal);
+      const kept = listened(lease.signal);
+      lease.unfollow();
+      return kept;
+    });
+    const any = Array.from({ length: 100 }, () => listened(AbortSignal.any([shutdown.signal])));
+    await collectGarbage();
+    expect(ours.filter((kept) => kept.deref() !== undefined)).toHaveLength(0);
+    // The reason why a follower is code of ours. Where this is no more, so are the followers.
+    expect(any.filter((kept) => kept.deref() !== undefined)).toHaveLength(100);
+  });
 });
+
+async function collectGarbage(): Promise<void> {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  for (let times = 0; times < 3; times += 1) {
+    await turn();
+    collect();
+  }
+}

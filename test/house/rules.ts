@@ -121,6 +121,41 @@ export const verbsLeaveExecutionToSql: Rule = ({ unit, nodes }) =>
       })
     : [];
 
+/** What a lease's state is called, and was called when it was spread over flags. */
+const leaseState = /^(?:state|phase|provisional|lost|loss|released|releasing|maybeReleased|unsettled|uncommitted)$/;
+/** Units below that know no lease, and the edges, whose state is another. */
+const knowNoLease = [
+  'core',
+  'port',
+  'dialect',
+  'system',
+  'sql',
+  'sqlite',
+  'postgres',
+  'testing',
+  'cli',
+  'opentelemetry',
+];
+
+export const leaseStateIsAssignedInHolding: Rule = ({ unit, nodes }) =>
+  unit === null || isIn(unit, 'holding', ...knowNoLease)
+    ? []
+    : nodes.flatMap((node) => {
+        const target = assignedBy(node);
+        if (target !== undefined && ts.isPropertyAccessExpression(target) && leaseState.test(target.name.text))
+          return [at(node, node.getText())];
+        return ts.isCallExpression(node) && calledMember(node) === 'step' ? [at(node, node.getText())] : [];
+      });
+
+function assignedBy(node: ts.Node): ts.Expression | undefined {
+  if (ts.isBinaryExpression(node)) {
+    const { kind } = node.operatorToken;
+    const assigns = kind >= ts.SyntaxKind.FirstAssignment && kind <= ts.SyntaxKind.LastAssignment;
+    return assigns ? node.left : undefined;
+  }
+  return ts.isDeleteExpression(node) ? node.expression : undefined;
+}
+
 /** Verbs whose type has no failure at all: they turn one into an answer of their own. */
 const neverFailing = ['src/lease/close.ts', 'src/lease/inspect-lease.ts'];
 

@@ -15,6 +15,7 @@ import { settled } from '../rig/time.js';
 import { TRIES } from '../rig/wire.js';
 
 const RENEWAL = /^update "transition_lease"/;
+const EXTENSION = /^update "transition_lease" set deadline_ms/;
 const DELETE = /^delete from "transition_lease"/;
 const TTL_MS = 30_000;
 const TRUSTED_MS = 27_000;
@@ -193,6 +194,45 @@ export const keeping: Proofs = {
     expect(row).toEqual(before[0]);
     expect(other).toMatchObject({ claim: kept.claim, expires_ms: rig.time.databaseMs + 120_000 });
     expect(a.told('lease.renewed').map(({ taskId }) => taskId)).toEqual([2]);
+  },
+
+  'a renewal that was put off until the lease was given up is not sent: its row is left to expire': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    const lease = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+    await ok(acquireLease(own, { taskId: 2, actor: 'monitor' }));
+    const [before] = rig.leases();
+    let released: unknown;
+    a.wire.fault(DELETE, 'strange');
+    a.wire.meanwhile(RENEWAL, async () => {
+      released = err(releaseLease(own, lease));
+      throw Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
+    });
+    await rig.time.advance(10_000);
+    expect(await released).toMatchObject({ type: 'store-failure' });
+    expect(a.wire.matching(RENEWAL)).toHaveLength(2);
+    const [row, other] = rig.leases();
+    expect(row).toEqual(before);
+    expect(other).toMatchObject({ expires_ms: rig.time.databaseMs + TTL_MS });
+  },
+
+  'an extension that was put off until the lease was trusted no more is not sent again': async (rig) => {
+    const a = rig.start('a');
+    const before: unknown[] = [];
+    const failed = await err(
+      withTransitionLease(a.own(), { taskId: 1, actor: 'monitor' }, (held) => {
+        before.push(...rig.leases());
+        a.wire.meanwhile(EXTENSION, async () => {
+          rig.time.suspend(TRUSTED_MS);
+          throw Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
+        });
+        a.wire.fault(DELETE, 'refused');
+        return held.extend(3_600_000 * 2);
+      }),
+    );
+    expect(failed).toMatchObject({ type: 'lease-lost', reason: 'unverifiable' });
+    expect(a.wire.matching(EXTENSION)).toHaveLength(1);
+    expect(rig.leases()).toEqual(before);
   },
 
   'ensure that was put off until the lease was trusted no more is not sent again': async (rig) => {

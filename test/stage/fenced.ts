@@ -307,6 +307,27 @@ export const fenced: Proofs = {
     expect(await ok(releaseLease(own, lease))).toBe('released');
   },
 
+  'updateStageCas with release whose reply was lost and could not be looked for may have released: that is no loss':
+    async (rig) => {
+      for (const learns of ['by a release', 'by a renewal']) {
+        rig.run("update tasks set stage = 'deploy-staging' where id = 1");
+        const a = rig.start(`a, that learns ${learns}`);
+        const own = a.own();
+        const lease = await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }));
+        a.wire.fault(/^commit$/, 'reply-lost', 1);
+        a.wire.fault(/^select/, 'strange');
+        expect(await err(updateStageCas(own, { ...move, lease, release: true }))).toMatchObject({ outcome: 'unknown' });
+        a.wire.mend();
+        expect(rig.leases()).toEqual([]);
+        if (learns === 'by a renewal') await rig.time.advance(20_000);
+        expect(a.registry.size).toBe(learns === 'by a renewal' ? 0 : 2);
+        expect(await ok(releaseLease(own, lease))).toBe('already-released');
+        expect(lease.signal.aborted).toBe(false);
+        expect(a.told('lease.lost')).toEqual([]);
+        expect(a.timers).toEqual([]);
+      }
+    },
+
   'updateStageCas with release whose commit got no answer never believes what the rollback says after it': async (
     rig,
   ) => {
