@@ -22,7 +22,7 @@ export class Observer {
   }
 
   /** Tells one event; never throws and is never waited for. */
-  tell<T extends EventType>(type: T, facts: EventFacts[T]): void {
+  emit<T extends EventType>(type: T, facts: EventFacts[T]): void {
     const { counter, severity } = EVENT_TYPES[type];
     this.#counts.set(counter, (this.#counts.get(counter) ?? 0) + 1);
     if (this.#listener === undefined && this.#followers.size === 0) return;

@@ -62,7 +62,7 @@ export class ReapMemory {
    * A job meets trouble at this tick; true if that is to be told: at the first tick in a row that it does, and then at
    * the second, the fourth, the eighth, and so on. What goes on for days is known by then.
    */
-  isToBeTold(tick: Tick, job: string): boolean {
+  isToBeReported(tick: Tick, job: string): boolean {
     const times = (this.#failed.get(job) ?? 0) + 1;
     tick.failed.set(job, times);
     return Number.isInteger(Math.log2(times));

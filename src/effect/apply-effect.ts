@@ -17,7 +17,7 @@ type Ended = EndedCall<Result<EffectOutcome, EffectFailure>>;
 export async function applyStarted(starting: Starting, record: EffectRecord): Promise<Ended> {
   const { context, request, holding } = starting;
   const facts = effectFacts(request, holding.facts.fencingToken);
-  context.observer.tell('effect.started', facts);
+  context.observer.emit('effect.started', facts);
   // The statement may have taken longer than the lease is trusted for.
   const refusal = refusalOf(holding);
   if (refusal !== undefined) return retract(starting, refusal);
@@ -29,7 +29,7 @@ export async function applyStarted(starting: Starting, record: EffectRecord): Pr
   const { cause } = end;
   const unknown = { taskId, effect, key, since: record.startedAtMs, cause };
   const failure = effectUnknown(unknown, `its apply threw: ${reasonOf(cause)}`);
-  context.observer.tell('effect.unknown', { ...facts, message: failure.message });
+  context.observer.emit('effect.unknown', { ...facts, message: failure.message });
   return { known: { is: 'written', failure }, answer: err(failure) };
 }
 
@@ -48,7 +48,7 @@ async function finish(starting: Starting, end: Extract<ApplyEnd, { is: 'applied'
   const facts = effectFacts(request, holding.facts.fencingToken);
   const written = await writeResult(starting, text);
   if (written.isOk() && written.value) {
-    context.observer.tell('effect.applied', { ...facts, by: 'apply', unrecorded });
+    context.observer.emit('effect.applied', { ...facts, by: 'apply', unrecorded });
     const outcome = { status: 'applied', value, ...(unrecorded !== null && { unrecorded }) } as const;
     return { known: { is: 'written' }, answer: ok(Object.freeze(outcome)) };
   }
@@ -56,7 +56,7 @@ async function finish(starting: Starting, end: Extract<ApplyEnd, { is: 'applied'
     return { known: { is: 'applied', result: text }, answer: unrecordedIn(starting, value, written.error) };
   }
   const message = 'It was applied by an owner whom another has superseded, and who has started it too.';
-  context.observer.tell('effect.unknown', { ...facts, message });
+  context.observer.emit('effect.unknown', { ...facts, message });
   return { known: { is: 'written' }, answer: err(withValue(holding.lose('superseded'), value)) };
 }
 
@@ -69,7 +69,7 @@ export function unrecordedIn(
   const { taskId, effect, key } = request;
   const failure = effectUnrecorded({ taskId, effect, key, value, cause });
   const facts = effectFacts(request, holding.facts.fencingToken);
-  context.observer.tell('effect.unrecorded', { ...facts, message: failure.message });
+  context.observer.emit('effect.unrecorded', { ...facts, message: failure.message });
   return err(failure);
 }
 

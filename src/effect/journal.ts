@@ -20,8 +20,8 @@ export async function readEffect(
   effects: EffectStatements,
   { taskId, effect, key }: EffectKey,
 ): Promise<Result<EffectRecord | null, StoreFailure>> {
-  const answer = await execute(session, effects.read({ taskId, effect, key }));
-  return answer.map(({ rows: [row] }) => (row === undefined ? null : readEffectRow(row, settings.taskIdType)));
+  const reply = await execute(session, effects.read({ taskId, effect, key }));
+  return reply.map(({ rows: [row] }) => (row === undefined ? null : readEffectRow(row, settings.taskIdType)));
 }
 
 /** The row of an effect after a write, and whether the word that stands there is the one that was sent. */

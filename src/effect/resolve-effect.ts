@@ -117,8 +117,8 @@ async function resolve(
     if (took.isErr()) return err(took.error);
     if (!took.value) continue;
     const facts = effectFacts(resolving, record.fencingToken);
-    context.observer.tell('operator.acted', { ...facts, action: 'resolve-effect', outcome, by, reason });
-    if (outcome === 'applied') context.observer.tell('effect.applied', { ...facts, by: 'operator', unrecorded: null });
+    context.observer.emit('operator.acted', { ...facts, action: 'resolve-effect', outcome, by, reason });
+    if (outcome === 'applied') context.observer.emit('effect.applied', { ...facts, by: 'operator', unrecorded: null });
     return ok('resolved');
   }
   return ok('under-way');
@@ -146,5 +146,5 @@ async function writeOutcome(
 ): Promise<Result<boolean, StoreFailure>> {
   const seen = { taskId, effect, key, claim };
   const query = outcome === 'applied' ? effects.mark({ ...seen, result }) : effects.retract(seen);
-  return (await execute(session, query)).map((answer) => changed(session, answer) || answer.repeated);
+  return (await execute(session, query)).map((reply) => changed(session, reply) || reply.repeated);
 }

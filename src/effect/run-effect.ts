@@ -90,12 +90,12 @@ async function runUnguarded(context: Context, request: CheckedEffect): Promise<R
   if (end.is === 'not-applied') return err(effectFailed(end.cause));
   if (end.is === 'applied') {
     const { value, unrecorded } = end;
-    context.observer.tell('effect.applied', { ...facts, by: 'apply', unrecorded });
+    context.observer.emit('effect.applied', { ...facts, by: 'apply', unrecorded });
     return ok(Object.freeze({ status: 'applied', value, ...(unrecorded !== null && { unrecorded }) }));
   }
   const { taskId, effect, key } = request;
   const { cause } = end;
   const failure = effectUnknown({ taskId, effect, key, since, cause }, `its apply threw: ${reasonOf(cause)}`);
-  context.observer.tell('effect.unknown', { ...facts, message: failure.message });
+  context.observer.emit('effect.unknown', { ...facts, message: failure.message });
   return err(failure);
 }

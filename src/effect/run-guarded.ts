@@ -79,7 +79,7 @@ async function decide(running: Running, seen: EffectRecord | null): Promise<Answ
   if (own === TOO_LATE) return err(running.holding.lose('over-budget'));
   if (seen !== null && own !== undefined) {
     if (own.is === 'written') return own.failure && err(own.failure);
-    if (own.is === 'applied') return tellLate({ ...running, claim: seen.claim }, own.result);
+    if (own.is === 'applied') return recordLate({ ...running, claim: seen.claim }, own.result);
   }
   const asked: Asked =
     own === undefined
@@ -109,7 +109,7 @@ function hold({ context, request }: Running, seen: EffectRecord | null, { messag
   const unknown = { taskId, effect, key, since: seen?.startedAtMs ?? lease.acquiredAtMs, ...thrown };
   const failure = effectUnknown(unknown, message);
   const token = seen === null ? lease.fencingToken : seen.fencingToken;
-  context.observer.tell('effect.unknown', { ...effectFacts(request, token), message: failure.message });
+  context.observer.emit('effect.unknown', { ...effectFacts(request, token), message: failure.message });
   return err(failure);
 }
 
@@ -129,19 +129,19 @@ async function converge(running: Running, seen: EffectRecord | null): Promise<An
   const { record, took } = marked.value;
   if (!took || record === null) return undefined;
   const facts = effectFacts(request, record.fencingToken);
-  context.observer.tell('effect.applied', { ...facts, by: 'probe', unrecorded: null });
+  context.observer.emit('effect.applied', { ...facts, by: 'probe', unrecorded: null });
   return ok(alreadyApplied(record.result));
 }
 
 /** This process applied it and could not say so at the time: says it now. */
-async function tellLate(starting: Starting, result: string): Promise<Answer | undefined> {
+async function recordLate(starting: Starting, result: string): Promise<Answer | undefined> {
   const { context, request, holding, claim } = starting;
   const written = await writeResult(starting, result);
   if (written.isErr()) return unrecordedIn(starting, readResult(result), written.error);
   effectCallsOf(context.ports.identity).forget(claim);
   if (!written.value) return undefined;
   const facts = effectFacts(request, holding.facts.fencingToken);
-  context.observer.tell('effect.applied', { ...facts, by: 'apply', unrecorded: null });
+  context.observer.emit('effect.applied', { ...facts, by: 'apply', unrecorded: null });
   return ok(alreadyApplied(result));
 }
 

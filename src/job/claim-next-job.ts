@@ -118,7 +118,7 @@ async function claimNext(context: Context, jobs: Jobs, claim: Claim): Promise<Re
   const [row] = claimed.value;
   if (row === undefined) return ok(null);
   const job = toClaimed(await jobs.shown(jobs.read(row)));
-  context.observer.tell('job.claimed', factsOf(job));
+  context.observer.emit('job.claimed', factsOf(job));
   return ok(job);
 }
 

@@ -11,7 +11,7 @@ import type { TransitionOwnership } from '../transition-ownership.js';
 import { factsOf, jobsOf } from './jobs-of.js';
 import { type Reaped, reapJob } from './reap-job.js';
 import { checkReaper, type ReaperOptions } from './reaper-options.js';
-import { type Assessed, assessPage, type Ticking, tellOverdue } from './running-evidence.js';
+import { type Assessed, assessPage, reportOverdue, type Ticking } from './running-evidence.js';
 import { sanitizeQueued } from './sanitize-impossible-queued.js';
 import type { JobOutcome, TickReport, TickReportWith } from './tick-report.js';
 import { runningPages } from './walk.js';
@@ -111,7 +111,7 @@ async function runTick(ticking: Ticking): Promise<Result<TickReport, StoreFailur
   const outcomes: JobOutcome[] = [];
   for await (const page of runningPages(context, jobs, PAGE)) {
     if (page.isErr()) return err(page.error);
-    for (const job of page.value.unreadable) tellOverdue(ticking, job);
+    for (const job of page.value.unreadable) reportOverdue(ticking, job);
     counts.unreadable += page.value.unreadable.length;
     for (const assessed of await assessPage(ticking, page.value.jobs)) {
       counts.examined += 1;
@@ -143,8 +143,8 @@ async function settle(ticking: Ticking, assessed: Assessed, counts: Counts): Pro
     return Object.freeze({ jobId: job.jobId, outcome: what, reason });
   };
   const failed = (message: string): JobOutcome => {
-    if (ticking.memory.isToBeTold(ticking.tick, `${typeof job.jobId} ${job.jobId}`)) {
-      observer.tell('job.reap-failed', { ...factsOf(job), message });
+    if (ticking.memory.isToBeReported(ticking.tick, `${typeof job.jobId} ${job.jobId}`)) {
+      observer.emit('job.reap-failed', { ...factsOf(job), message });
     }
     return outcome('skipped', message);
   };
@@ -158,7 +158,7 @@ async function settle(ticking: Ticking, assessed: Assessed, counts: Counts): Pro
   }
   if (assessment.state === 'deferred') {
     if (job.taskId !== null)
-      observer.tell('action.deferred', { taskId: jsonId(job.taskId), reason: assessment.reason });
+      observer.emit('action.deferred', { taskId: jsonId(job.taskId), reason: assessment.reason });
     return outcome('deferred', assessment.reason);
   }
   if (probeFailed !== undefined) return failed(probeFailed);

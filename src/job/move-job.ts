@@ -17,7 +17,7 @@ import { inOneCommit } from './one-commit.js';
 export async function moveJob({ session }: Context, jobs: Jobs, move: Move): Promise<Result<boolean, StoreFailure>> {
   if (!session.dialect.returning) return inOneCommit(session, (inside) => moveLocked(inside, jobs, move));
   const written = await executeOnce(session, jobs.keyed(), jobs.statements.move(move), 'once');
-  return written.map((answer) => changed(session, answer));
+  return written.map((reply) => changed(session, reply));
 }
 
 /** Locks the row and changes it by its key alone: elsewhere a locked row is passed over only by a read. */

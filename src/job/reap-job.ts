@@ -31,8 +31,8 @@ export async function reapJob(ticking: Ticking, assessed: Assessed, forced: bool
   const moved = await moveJob(context, jobs, { job, from, to, set });
   if (moved.isErr()) return err(moved.error.message);
   if (!moved.value) return ok('changed-meanwhile');
-  context.observer.tell('job.reaped', { ...factsOf(job), reason, forced });
-  if (to === queued) context.observer.tell('job.requeued', { ...factsOf(job), by: 'reaper' });
+  context.observer.emit('job.reaped', { ...factsOf(job), reason, forced });
+  if (to === queued) context.observer.emit('job.requeued', { ...factsOf(job), by: 'reaper' });
   return ok('reaped');
 }
 

@@ -145,6 +145,6 @@ async function ownerlessOf(
 async function requeue(context: Context, jobs: Jobs, job: JobRecord): Promise<Result<boolean, StoreFailure>> {
   const { running: from, queued: to } = jobs.settings.statuses;
   const moved = await moveJob(context, jobs, { job, from, to, set: NOTHING });
-  if (moved.unwrapOr(false)) context.observer.tell('job.requeued', { ...factsOf(job), by: 'recovery' });
+  if (moved.unwrapOr(false)) context.observer.emit('job.requeued', { ...factsOf(job), by: 'recovery' });
   return moved;
 }

@@ -161,7 +161,7 @@ async function resetAll(context: Context, jobs: Jobs, reset: Reset): Promise<Res
   const done = new Map(written.value.map((job) => [job.jobId, job]));
   for (const job of done.values()) {
     const facts = factsOf({ ...job, ...(expected === 'any' ? {} : expected) });
-    context.observer.tell('job.requeued', { ...facts, by: 'reset' });
+    context.observer.emit('job.requeued', { ...facts, by: 'reset' });
   }
   return ok(
     Object.freeze({

@@ -73,14 +73,14 @@ export async function assessPage(ticking: Ticking, page: readonly JobRecord[]): 
 }
 
 /** Reports a job that has run too long and cannot be reaped, for its row cannot be read. */
-export function tellOverdue({ context, plan, memory, tick }: Ticking, job: UnreadableJob): void {
+export function reportOverdue({ context, plan, memory, tick }: Ticking, job: UnreadableJob): void {
   const { id, started, startedAtMs, nowMs } = job;
   const seenForMs = memory.seenForMs(tick, JSON.stringify([id, started]));
   const runningForMs = startedAtMs === null || nowMs === null ? seenForMs : nowMs - startedAtMs;
   const { maxRunningMs } = plan.limits;
   if (runningForMs <= maxRunningMs) return;
   const message = `it has run for ${runningForMs} ms, longer than maxRunningMs ${maxRunningMs}, and nobody can reap it: its row cannot be read`;
-  context.observer.tell('job.reap-failed', { jobId: id, taskId: null, runId: null, pid: null, message });
+  context.observer.emit('job.reap-failed', { jobId: id, taskId: null, runId: null, pid: null, message });
 }
 
 /** What tells one run of a job from every other. */

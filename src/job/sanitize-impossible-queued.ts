@@ -107,14 +107,14 @@ async function sanitizeAll(
     const { jobs: impossible } = page.value;
     found += impossible.length;
     unreadable += page.value.unreadable.length;
-    for (const job of impossible) context.observer.tell('queue.impossible-found', told(job));
+    for (const job of impossible) context.observer.emit('queue.impossible-found', eventFacts(job));
     if (dryRun) continue;
     const repaired = await repairPage(context, jobs, impossible);
     if (repaired.isErr()) return err(repaired.error);
     for (const job of impossible) {
       if (repaired.value.has(job.jobId)) {
         sanitized.push(toFound(job));
-        context.observer.tell('queue.sanitized', told(job));
+        context.observer.emit('queue.sanitized', eventFacts(job));
       } else skipped.push(job.jobId);
     }
   }
@@ -134,6 +134,6 @@ export function sanitizeReport(done: Omit<SanitizeReport, 'complete'>): Sanitize
   });
 }
 
-function told(job: SeenJob): EventFacts['queue.sanitized'] {
+function eventFacts(job: SeenJob): EventFacts['queue.sanitized'] {
   return { ...factsOf(job), startedAt: jsonInstant(job.startedAt) };
 }

@@ -3,7 +3,7 @@ import type { Context } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { IdValue } from '../core/id.js';
 import type { JobRecord, SeenJob } from '../core/job.js';
-import { type Answer, execute, type Row } from '../sql/execute.js';
+import { execute, type Reply, type Row } from '../sql/execute.js';
 import {
   demandReadable,
   isImpossible,
@@ -24,27 +24,27 @@ export interface JobPage<Job> {
 type Walk<Job> = AsyncGenerator<Result<JobPage<Job>, StoreFailure>>;
 
 interface Steps<Job> {
-  readonly first: () => Promise<Result<Answer, StoreFailure>>;
-  readonly next: (after: IdValue) => Promise<Result<Answer, StoreFailure>>;
+  readonly first: () => Promise<Result<Reply, StoreFailure>>;
+  readonly next: (after: IdValue) => Promise<Result<Reply, StoreFailure>>;
   readonly read: (rows: readonly Row[]) => JobPage<Job> | Promise<JobPage<Job>>;
   readonly isFull: (last: Row) => boolean;
 }
 
 /** Pages in the order of their ids; ends after one that could not be read. */
 async function* pages<Job>({ types }: Jobs, { first, next, read, isFull }: Steps<Job>): Walk<Job> {
-  let answer = await first();
+  let page = await first();
   for (let before: IdValue | null = null; ; ) {
-    if (answer.isErr()) {
-      yield err(answer.error);
+    if (page.isErr()) {
+      yield err(page.error);
       return;
     }
-    const { rows } = answer.value;
+    const { rows } = page.value;
     yield ok(await read(rows));
     const last = rows.at(-1);
     if (last === undefined || !isFull(last)) return;
     const after = readCursor(last, types);
     if (after === null || !leadsOn(before, after)) return;
-    answer = await next(after);
+    page = await next(after);
     before = after;
   }
 }

@@ -59,7 +59,7 @@ export async function extend(
   holding.verify(anchor);
   const stillLost = holding.check();
   if (stillLost !== undefined) return err(stillLost);
-  context.observer.tell('lease.renewed', { taskId: jsonId(taskId), fencingToken, actor, expiresAtMs });
+  context.observer.emit('lease.renewed', { taskId: jsonId(taskId), fencingToken, actor, expiresAtMs });
   return ok(Object.freeze(new LeaseHandle({ ...lease, expiresAtMs, deadlineAtMs }, secret)));
 }
 

@@ -22,8 +22,8 @@ export async function findTask(
   const { session, acquisitions } = context;
   const { find, findLatest, findLatestHolder } = acquisitions;
   const read = !session.inTransaction ? find : after === 'write' ? findLatest : findLatestHolder;
-  const answer = await execute(session, read({ taskId }));
-  return answer
+  const reply = await execute(session, read({ taskId }));
+  return reply
     .andThen((given) => readRows(session, given, (row) => foundTask(context, row)))
     .map((found) => found.find((task) => task.stage === stage) ?? found[0] ?? null);
 }
@@ -37,8 +37,8 @@ export async function findTasks(
   const { session, acquisitions } = context;
   const { findMany, findManyLatest, findManyLatestHolders } = acquisitions;
   const read = !session.inTransaction ? findMany : after === 'write' ? findManyLatest : findManyLatestHolders;
-  const answer = await execute(session, read(taskIds));
-  return answer.andThen(({ rows }) =>
+  const reply = await execute(session, read(taskIds));
+  return reply.andThen(({ rows }) =>
     readRows(session, { rows }, (row) => seenTask(context, row)).map((tasks) => {
       const byId = new Map<IdValue, FoundTask>();
       for (const [at, row] of rows.entries()) {

@@ -45,8 +45,8 @@ function judgeEach(context: Context, rows: readonly Row[]): JudgedRows {
 export async function readJudged(context: Context, taskId: IdValue): Promise<Result<Judged | null, StoreFailure>> {
   const { session, leases } = context;
   const read = session.inTransaction ? leases.readLatestHolder : leases.readHolder;
-  const answer = await execute(session, read({ taskId }));
-  return answer.andThen((given) => readRows(session, given, judgeRow(context))).map(([judged]) => judged ?? null);
+  const reply = await execute(session, read({ taskId }));
+  return reply.andThen((given) => readRows(session, given, judgeRow(context))).map(([judged]) => judged ?? null);
 }
 
 /** Reads and judges the holders of many tasks, whose ids are as their rows spell them; free ones are left out. */
@@ -56,8 +56,8 @@ export async function readJudgedOf(
 ): Promise<Result<JudgedRows, StoreFailure>> {
   const { session, leases } = context;
   const read = session.inTransaction ? leases.readLatestHolders : leases.readHolders;
-  const answer = await execute(session, read({ list: context.dialect.list(taskIds) }));
-  return answer.map(({ rows }) => judgeEach(context, rows));
+  const reply = await execute(session, read({ list: context.dialect.list(taskIds) }));
+  return reply.map(({ rows }) => judgeEach(context, rows));
 }
 
 /** Leases in one statement. */
@@ -68,12 +68,12 @@ export async function* pagesOfJudged(context: Context): AsyncGenerator<Result<Ju
   // As the driver gave it: also a token that cannot be read has its place in the order.
   let after: unknown = -1;
   for (;;) {
-    const answer = await execute(context.session, context.leases.readPage({ after, limit: PAGE }));
-    if (answer.isErr()) {
-      yield err(answer.error);
+    const reply = await execute(context.session, context.leases.readPage({ after, limit: PAGE }));
+    if (reply.isErr()) {
+      yield err(reply.error);
       return;
     }
-    const { rows } = answer.value;
+    const { rows } = reply.value;
     if (rows.length > 0) yield ok(judgeEach(context, rows));
     if (rows.length < PAGE) return;
     after = rows.at(-1)?.['fencing_token'];
@@ -85,9 +85,9 @@ export async function seekJudged(context: Context, taskId: IdValue): Promise<Res
   const { session, sought } = context;
   if (isNoId(context, taskId)) return readJudged(context, taskId);
   const read = session.inTransaction ? sought.latestHolder : sought.holder;
-  const answer = await execute(session, read({ taskId }));
-  if (answer.isErr() && saysNoId(context, answer.error) && !session.inTransaction) return readJudged(context, taskId);
-  return answer
+  const reply = await execute(session, read({ taskId }));
+  if (reply.isErr() && saysNoId(context, reply.error) && !session.inTransaction) return readJudged(context, taskId);
+  return reply
     .andThen(({ rows }) => readRows(session, { rows: rows.filter(isHeld).slice(0, 1) }, judgeRow(context)))
     .map(([judged]) => judged ?? null);
 }
@@ -107,8 +107,8 @@ export async function seekJudgedOf(
   const { session, sought, settings } = context;
   const read = session.inTransaction ? sought.latestHolders : sought.holders;
   const ids = taskIds.filter((taskId) => !isNoId(context, taskId));
-  const answer = await execute(session, read(ids));
-  return answer.map(({ rows }) => {
+  const reply = await execute(session, read(ids));
+  return reply.map(({ rows }) => {
     const byId = new Map<IdValue, Judged | 'unreadable'>();
     let unplaced = false;
     for (const row of rows.filter(isHeld)) {

@@ -4,7 +4,7 @@ import { jsonId } from '../core/event.js';
 import { ofUnknownOutcome } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
-import { type Answer, changed, execute } from '../sql/execute.js';
+import { changed, execute, type Reply } from '../sql/execute.js';
 import type { Judged } from './judge-holder.js';
 import { readJudged } from './read-holder.js';
 
@@ -27,8 +27,8 @@ export async function reclaim(
     context.sightings.forget(claim);
     const { verdict, reason } = judgement;
     const facts = { taskId: jsonId(taskId), fencingToken, actor };
-    context.observer.tell('lease.reclaimed', { ...facts, verdict, reason });
-    if (reason === 'over-budget') context.observer.tell('lease.forced', { ...facts, reason });
+    context.observer.emit('lease.reclaimed', { ...facts, verdict, reason });
+    if (reason === 'over-budget') context.observer.emit('lease.forced', { ...facts, reason });
     return true;
   });
 }
@@ -37,7 +37,7 @@ export async function reclaim(
 async function isGone(
   context: Context,
   { taskId, claim }: Holder,
-  deleted: Result<Answer, StoreFailure>,
+  deleted: Result<Reply, StoreFailure>,
 ): Promise<Result<boolean, StoreFailure>> {
   const { session } = context;
   if (deleted.isOk() && (changed(session, deleted.value) || !deleted.value.repeated)) {

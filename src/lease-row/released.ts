@@ -27,7 +27,7 @@ export function released(context: Context, holding: Holding): void {
     context.renewer.drop(holding);
   }
   const { heldMs } = holding;
-  context.observer.tell('lease.released', { taskId: jsonId(taskId), fencingToken, actor, provisional, heldMs });
+  context.observer.emit('lease.released', { taskId: jsonId(taskId), fencingToken, actor, provisional, heldMs });
 }
 
 /** A lease without a row was given back; returns whether it had been before. */

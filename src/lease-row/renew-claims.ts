@@ -6,7 +6,7 @@ import type { Holder } from '../core/holder.js';
 import { invariant } from '../core/invariant.js';
 import { type Anchor, anchorNow, elapsedMs } from '../holding/anchor.js';
 import type { Holding, Trusted } from '../holding/holding.js';
-import { type Answer, execute, type LateQuery, type Row } from '../sql/execute.js';
+import { execute, type LateQuery, type Reply, type Row } from '../sql/execute.js';
 import type { Claims } from '../sql/lease-statements.js';
 import { demandInteger, readInteger, readText } from '../sql/rows.js';
 import type { Judged } from './judge-holder.js';
@@ -49,15 +49,15 @@ export async function renewClaims(
   if (updated.isErr()) return err(updated.error);
   if (holdings.length === 0) return ok([]);
   const claims = claimsOf(context, holdings);
-  const answered = context.dialect.returning ? updated : await ask(context, () => context.leases.readTokens(claims));
-  if (answered.isErr()) return err(answered.error);
+  const reply = context.dialect.returning ? updated : await ask(context, () => context.leases.readTokens(claims));
+  if (reply.isErr()) return err(reply.error);
 
-  const rows = new Map(answered.value.rows.map((row) => [readText(row['claim']), row]));
+  const rows = new Map(reply.value.rows.map((row) => [readText(row['claim']), row]));
   const states = new Map<string, RenewalState>();
   for (const holding of holdings) {
     const row = rows.get(holding.facts.claim);
     if (row !== undefined)
-      states.set(holding.facts.claim, stateOf(context, holding, { row, startedAt, ...answered.value }));
+      states.set(holding.facts.claim, stateOf(context, holding, { row, startedAt, ...reply.value }));
   }
   const missing = holdings.filter(({ facts }) => !states.has(facts.claim));
   if (missing.length > 0) {
@@ -71,7 +71,7 @@ export async function renewClaims(
     const seen = new Map(read.value.judged.map((judged) => [judged.holder.taskId, judged]));
     const unreadable = new Set(read.value.unreadable.map(({ claim }) => claim));
     for (const { facts } of missing) {
-      const state = unreadable.has(facts.claim) ? UNREADABLE : unanswered(facts.claim, seen.get(facts.taskId), tookMs);
+      const state = unreadable.has(facts.claim) ? UNREADABLE : notUpdated(facts.claim, seen.get(facts.taskId), tookMs);
       states.set(facts.claim, state);
     }
   }
@@ -100,7 +100,7 @@ export function notWanted(holding: Holding): LeaseLost {
 const UNREADABLE: RenewalState = Object.freeze({ is: 'locked', remainingMs: 0 });
 
 /** A row that the update did not touch: somebody has locked it, or it is not there. */
-function unanswered(claim: string, seen: Judged | undefined, tookMs: number): RenewalState {
+function notUpdated(claim: string, seen: Judged | undefined, tookMs: number): RenewalState {
   if (seen?.holder.claim !== claim) return { is: 'missing', holder: seen?.holder ?? null };
   return { is: 'locked', remainingMs: (seen.holder.expiresAtMs ?? seen.nowMs) - seen.nowMs - tookMs };
 }
@@ -110,10 +110,10 @@ async function ask(
   { session, ports }: Context,
   query: LateQuery,
   trusted?: Trusted,
-): Promise<Result<Answer & { readonly tookMs: number }, StoreFailure>> {
+): Promise<Result<Reply & { readonly tookMs: number }, StoreFailure>> {
   const askedAt = anchorNow(ports.clock);
-  const answer = await execute(session, query, 'repeatable', trusted);
-  return answer.map((given) => ({ ...given, tookMs: elapsedMs(ports.clock, askedAt) }));
+  const reply = await execute(session, query, 'repeatable', trusted);
+  return reply.map((given) => ({ ...given, tookMs: elapsedMs(ports.clock, askedAt) }));
 }
 
 /** The acquisitions of a list of holdings, as the statements take them. */

@@ -18,7 +18,7 @@ import type { FoundTask } from '../lease-row/find-task.js';
 import type { Judged } from '../lease-row/judge-holder.js';
 import { lowerExpiry } from '../lease-row/lower-expiry.js';
 import { reclaim } from '../lease-row/reclaim.js';
-import { type Answer, execute } from '../sql/execute.js';
+import { execute, type Reply } from '../sql/execute.js';
 import type { SeenTask } from '../sql/granted-rows.js';
 import { grant, type Pending } from './grant.js';
 import type { CheckedRequest } from './lease-request.js';
@@ -49,7 +49,7 @@ export function refusalOf(context: Context, { signal }: CheckedRequest): NotGran
 }
 
 /** True if rows of an insert may be there that it did not return: its reply was lost, or the database gives none. */
-export function mayHaveInserted({ rows, count = 0n, repeated }: Answer): boolean {
+export function mayHaveInserted({ rows, count = 0n, repeated }: Reply): boolean {
   return repeated || count > BigInt(rows.length);
 }
 
@@ -62,8 +62,8 @@ export function unfit({ taskId, stage }: CheckedRequest, task: SeenTask | null):
 /** Emits that a task is not what the request asks for. */
 export function refuse({ observer }: Context, { actor }: CheckedRequest, refused: Refused): Refused {
   const taskId = jsonId(refused.taskId);
-  if (refused.type === 'task-not-found') observer.tell('task.not-found', { taskId, actor });
-  else observer.tell('stage.race-lost', { taskId, expected: refused.expected, actual: refused.actual });
+  if (refused.type === 'task-not-found') observer.emit('task.not-found', { taskId, actor });
+  else observer.emit('stage.race-lost', { taskId, expected: refused.expected, actual: refused.actual });
   return refused;
 }
 
@@ -138,6 +138,6 @@ function adopt(
 function busy({ observer }: Context, { taskId, actor }: CheckedRequest, { holder, judgement }: Judged): LeaseBusy {
   const { verdict, reason } = judgement;
   const { fencingToken } = holder;
-  observer.tell('lease.busy', { taskId: jsonId(taskId), fencingToken, actor, verdict, reason });
+  observer.emit('lease.busy', { taskId: jsonId(taskId), fencingToken, actor, verdict, reason });
   return leaseBusy(taskId, holder, judgement);
 }

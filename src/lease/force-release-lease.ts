@@ -70,13 +70,13 @@ async function forceRelease(
     if (deleted.isErr()) return err(deleted.error);
     if (!changed(context.session, deleted.value) && !deleted.value.repeated) continue;
     const facts = { taskId: jsonId(taskId), fencingToken };
-    context.observer.tell('operator.acted', { ...facts, action: 'force-release', by, reason });
+    context.observer.emit('operator.acted', { ...facts, action: 'force-release', by, reason });
     return ok(holder);
   }
   invariant(present !== undefined, leaseContended(taskId).message);
   const trouble = { kind: 'other', retryable: false, outcome: 'not-applied' } as const;
   const failure = storeFailure({ ...trouble, cause: notDeleted(present) });
-  context.observer.tell('store.failed', { ...trouble, message: failure.message });
+  context.observer.emit('store.failed', { ...trouble, message: failure.message });
   return err(failure);
 }
 

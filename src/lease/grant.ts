@@ -49,12 +49,12 @@ export function grant(context: Context, { request, life }: Pending, row: Granted
   const onLost = ({ reason }: LeaseLost): void => {
     context.renewer.forsake(holding);
     const { heldMs } = holding;
-    context.observer.tell('lease.lost', { taskId: jsonId(taskId), fencingToken, actor, reason, heldMs });
+    context.observer.emit('lease.lost', { taskId: jsonId(taskId), fencingToken, actor, reason, heldMs });
   };
   const holding: Holding = new Holding(facts, life, { clock: context.ports.clock, acquired, onLost });
   holding.follow(signal);
   context.renewer.keep(holding);
-  context.observer.tell('lease.acquired', {
+  context.observer.emit('lease.acquired', {
     taskId: jsonId(taskId),
     fencingToken,
     actor,
@@ -83,7 +83,7 @@ export function grantUnguarded(context: Context, request: CheckedRequest, reason
     stage: stage ?? null,
     runId: runId === null ? null : jsonId(runId),
   };
-  context.observer.tell('lease.acquired', { taskId: jsonId(taskId), fencingToken: null, actor, ...told });
+  context.observer.emit('lease.acquired', { taskId: jsonId(taskId), fencingToken: null, actor, ...told });
   const facts = { taskId, actor, stage, runId, claim, fencingToken: null, guarded: false, acquiredAtMs };
   const times = { expiresAtMs: acquiredAtMs + ttlMs, deadlineAtMs: acquiredAtMs + maxHoldMs };
   // Nothing ends such a lease but its release, which may never come: nobody keeps it before it is listened to.

@@ -91,6 +91,6 @@ async function decide(context: Context, taskId: IdValue): Promise<Result<Defer, 
 }
 
 function deferred(context: Context, taskId: IdValue, defer: Extract<Defer, { defer: true }>): Defer {
-  context.observer.tell('action.deferred', { taskId: jsonId(taskId), reason: defer.reason });
+  context.observer.emit('action.deferred', { taskId: jsonId(taskId), reason: defer.reason });
   return Object.freeze(defer);
 }

@@ -141,7 +141,7 @@ export class LeaseRenewer implements Renewer {
     };
     renewAll(this.#context(), isForAll ? [...this.#held] : this.#locked.holdings).then(ended, (cause: unknown) => {
       const message = reasonOf(cause);
-      this.#context().observer.tell('lease.renewal-failed', { leases: this.#held.size, lateMs: 0, message });
+      this.#context().observer.emit('lease.renewal-failed', { leases: this.#held.size, lateMs: 0, message });
       ended([]);
     });
   }

@@ -108,5 +108,5 @@ export function releaseFailed(context: Context, holding: Holding, { message, out
     if (outcome === 'unknown' && holding.check() === undefined) holding.note('reply-lost');
     context.renewer.drop(holding);
   }
-  context.observer.tell('lease.release-failed', { taskId: jsonId(taskId), fencingToken, actor, message });
+  context.observer.emit('lease.release-failed', { taskId: jsonId(taskId), fencingToken, actor, message });
 }

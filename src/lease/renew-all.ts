@@ -21,15 +21,15 @@ export async function renewAll(context: Context, holdings: readonly Holding[]): 
 }
 
 async function renewChunk(context: Context, chunk: readonly Holding[]): Promise<readonly Holding[]> {
-  const beganLate = tellIfLate(context, chunk, 'A renewal comes more than an interval late.');
+  const beganLate = reportIfLate(context, chunk, 'A renewal comes more than an interval late.');
   const anchor = anchorNow(context.ports.clock);
   const renewed = await renewClaims(context, chunk, trustedOf(chunk));
   if (renewed.isErr()) {
     const { message } = renewed.error;
-    context.observer.tell('lease.renewal-failed', { leases: chunk.length, lateMs: 0, message });
+    context.observer.emit('lease.renewal-failed', { leases: chunk.length, lateMs: 0, message });
     return [];
   }
-  if (!beganLate) tellIfLate(context, chunk, 'A renewal was answered more than an interval late.');
+  if (!beganLate) reportIfLate(context, chunk, 'A renewal was answered more than an interval late.');
   const locked: Holding[] = [];
   for (const { holding, state } of renewed.value) {
     if (!context.renewer.holdings.has(holding)) continue;
@@ -48,14 +48,14 @@ function verified(
   const { taskId, fencingToken, actor } = holding.facts;
   holding.committed();
   holding.verify(anchor);
-  observer.tell('lease.renewed', { taskId: jsonId(taskId), fencingToken, actor, expiresAtMs });
+  observer.emit('lease.renewed', { taskId: jsonId(taskId), fencingToken, actor, expiresAtMs });
 }
 
-function tellIfLate({ observer, settings }: Context, chunk: readonly Holding[], message: string): boolean {
+function reportIfLate({ observer, settings }: Context, chunk: readonly Holding[], message: string): boolean {
   const lateMs = Math.round(
     Math.max(...chunk.map((holding) => holding.unverifiedForMs())) - 2 * settings.timing.renewEveryMs,
   );
   if (lateMs <= 0) return false;
-  observer.tell('lease.renewal-failed', { leases: chunk.length, lateMs, message });
+  observer.emit('lease.renewal-failed', { leases: chunk.length, lateMs, message });
   return true;
 }

@@ -163,7 +163,7 @@ async function recover(
   const unreadableJobs = (doneJobs?.unreadable ?? 0) + (doneSanitizing?.unreadable ?? 0);
   const unreadable = doneReclaiming.unreadable + unreadableEffects + unreadableJobs;
   if (!dryRun) {
-    context.observer.tell('recovery.finished', {
+    context.observer.emit('recovery.finished', {
       requeued: doneJobs?.requeued.length ?? 0,
       sanitized: doneSanitizing?.sanitized.length ?? 0,
       reclaimed: doneReclaiming.reclaimed.length,

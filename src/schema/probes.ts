@@ -6,7 +6,7 @@ import { type Finding, finding } from '../core/finding.js';
 import type { IdValue } from '../core/id.js';
 import { Observer } from '../core/observer.js';
 import { readJudged } from '../lease-row/read-holder.js';
-import { type Answer, execute, transact } from '../sql/execute.js';
+import { execute, type Reply, transact } from '../sql/execute.js';
 import { BIG, type ProbeStatements } from '../sql/probe-statements.js';
 import { readInteger, readText } from '../sql/rows.js';
 
@@ -71,7 +71,7 @@ export async function probeCounts({ context, statements, scratch }: Probe): Foun
   const none = await execute(session, statements.touch({ ...scratch, claim: `${scratch.claim}none` }));
   if (none.isErr()) return err(none.error);
   const findings: Finding[] = [];
-  const count = ({ rows, count: counted }: Answer): bigint | undefined =>
+  const count = ({ rows, count: counted }: Reply): bigint | undefined =>
     dialect.returning ? BigInt(rows.length) : counted;
   if (dialect.returning && [met, same].some(({ value }) => value.rows.length === 0)) findings.push(NO_RETURNING);
   if (count(met.value) === undefined || (!dialect.returning && count(met.value) === 0n)) findings.push(NO_COUNTS);

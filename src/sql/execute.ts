@@ -7,13 +7,13 @@ import type { Classified } from '../dialect/dialect.js';
 import type { Trusted } from '../holding/holding.js';
 import type { Pair } from './connection-queue.js';
 import { neverReject } from './never-reject.js';
-import { type Answer, classify, type LateQuery, type Row, send } from './send.js';
+import { classify, type LateQuery, type Reply, type Row, send } from './send.js';
 import { PairFailed } from './send-first.js';
 import type { Session } from './session.js';
 import type { Database } from './statement.js';
 import { Tries } from './tries.js';
 
-export type { Answer, LateQuery, Row } from './send.js';
+export type { LateQuery, Reply, Row } from './send.js';
 
 /** May a statement be sent again although an earlier try may have been applied? */
 export type Repeat = 'repeatable' | 'once';
@@ -32,7 +32,7 @@ export async function execute(
   query: CompiledQuery | LateQuery,
   repeat: Repeat = 'repeatable',
   trusted?: Trusted,
-): Promise<Result<Answer, StoreFailure>> {
+): Promise<Result<Reply, StoreFailure>> {
   let lostReplies = 0;
   const tries = new Tries(session);
   for (;;) {
@@ -45,14 +45,14 @@ export async function execute(
     if (!again || lostReplies >= MAX_LOST_REPLIES || !(await tries.again(cause))) {
       const failure =
         lostReplies > 0 && !replyLost ? storeFailure({ kind, retryable, outcome: 'unknown', cause }) : sent.error;
-      session.observer.tell('store.failed', { kind, retryable, outcome: failure.outcome, message: failure.message });
+      session.observer.emit('store.failed', { kind, retryable, outcome: failure.outcome, message: failure.message });
       return err(failure);
     }
   }
 }
 
 /** True if the statement changed a row: told by rows where the dialect gives them, else by the count. */
-export function changed({ dialect }: Session, { rows, count }: Answer): boolean {
+export function changed({ dialect }: Session, { rows, count }: Reply): boolean {
   return dialect.returning ? rows.length > 0 : (count ?? 0n) > 0n;
 }
 
@@ -83,7 +83,7 @@ async function retried<T>(
     if (done.isOk()) return done;
     const { kind, retryable, outcome, message, cause } = done.error;
     if (!retryable || outcome === 'unknown' || !(await tries.again(cause))) {
-      session.observer.tell('store.failed', { kind, retryable, outcome, message });
+      session.observer.emit('store.failed', { kind, retryable, outcome, message });
       return done;
     }
   }
@@ -97,7 +97,7 @@ export function executePair(
   session: Session,
   pair: Pair,
   trusted?: Trusted,
-): Promise<Result<Answer | undefined, StoreFailure>> {
+): Promise<Result<Reply | undefined, StoreFailure>> {
   return retried(session, async () => {
     try {
       const sent = session.dialect.returning ? await session.queue?.sendPair(session, pair, trusted) : undefined;

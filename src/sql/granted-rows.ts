@@ -1,7 +1,7 @@
 import type { Result } from 'neverthrow';
 import type { StoreFailure } from '../core/failure.js';
 import type { IdType, IdValue } from '../core/id.js';
-import type { Answer, Row } from './execute.js';
+import type { Reply, Row } from './execute.js';
 import { demandId, demandInteger, readRows, readText } from './rows.js';
 import type { Session } from './session.js';
 
@@ -30,9 +30,9 @@ export interface TakenRow extends GrantedRow {
 export function readTaken(
   session: Session,
   taskIdType: IdType,
-  answer: Answer,
+  reply: Reply,
 ): Result<readonly TakenRow[], StoreFailure> {
-  return readRows(session, answer, (row) => takenRow(session, taskIdType, row), 'unknown');
+  return readRows(session, reply, (row) => takenRow(session, taskIdType, row), 'unknown');
 }
 
 function takenRow({ dialect }: Session, taskIdType: IdType, row: Row): TakenRow {

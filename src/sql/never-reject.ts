@@ -15,6 +15,6 @@ export function neverReject<T, E>(session: Session, work: Promise<Result<T, E>>)
 function broken({ observer }: Session, cause: unknown): StoreFailure {
   const kind = cause instanceof UnreadableRow ? 'schema' : 'other';
   const failure = storeFailure({ kind, retryable: false, outcome: 'unknown', cause });
-  observer.tell('store.failed', { kind, retryable: false, outcome: 'unknown', message: failure.message });
+  observer.emit('store.failed', { kind, retryable: false, outcome: 'unknown', message: failure.message });
   return failure;
 }

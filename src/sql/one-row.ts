@@ -7,7 +7,7 @@ import type { Trusted } from '../holding/holding.js';
 import type { CallersTable } from './callers-table.js';
 import type { ColumnsFound } from './columns-found.js';
 import type { Pair } from './connection-queue.js';
-import { type Answer, execute, executePair, transact } from './execute.js';
+import { execute, executePair, type Reply, transact } from './execute.js';
 import type { Session } from './session.js';
 import { shownTable } from './tables.js';
 
@@ -67,8 +67,8 @@ export function executeOnce(
   query: Parameters<typeof execute>[1],
   repeat?: Parameters<typeof execute>[2],
   trusted?: Trusted,
-): Promise<Result<Answer, StoreFailure>> {
-  const send: Work<Answer> = (inside) => execute(inside, query, repeat, trusted);
+): Promise<Result<Reply, StoreFailure>> {
+  const send: Work<Reply> = (inside) => execute(inside, query, repeat, trusted);
   return eachOnce(session, keyed, send, metMore(1), trusted);
 }
 
@@ -80,15 +80,15 @@ export async function executePairOnce(
   session: Session,
   { unique }: Keyed,
   pair: Pair,
-  { otherwise, trusted }: { readonly otherwise: Work<Answer>; readonly trusted: Trusted | undefined },
-): Promise<Result<Answer, StoreFailure>> {
+  { otherwise, trusted }: { readonly otherwise: Work<Reply>; readonly trusted: Trusted | undefined },
+): Promise<Result<Reply, StoreFailure>> {
   const sent = unique ? await executePair(session, pair, trusted) : ok(undefined);
   if (sent.isErr()) return err(sent.error);
   return sent.value === undefined ? transact(session, otherwise, trusted) : ok(sent.value);
 }
 
 /** True of an answer that tells of more rows than these. */
-export function metMore(most: number): (answer: Answer) => boolean {
+export function metMore(most: number): (reply: Reply) => boolean {
   return ({ rows, count = 0n }) => rows.length > most || count > BigInt(most);
 }
 

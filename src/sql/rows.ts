@@ -3,7 +3,7 @@ import { storeFailure } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
 import type { IdType, IdValue } from '../core/id.js';
-import type { Answer, Row } from './execute.js';
+import type { Reply, Row } from './execute.js';
 import type { Session } from './session.js';
 import { UnreadableRow } from './unreadable-row.js';
 
@@ -67,7 +67,7 @@ export function readHolder(row: Row, taskIdType: IdType, runIdType: IdType): Hol
 /** Reads the rows of an answer; one that nobody can read is a failure of the store, and what it answered stands. */
 export function readRows<T>(
   { observer }: Session,
-  { rows }: Pick<Answer, 'rows'>,
+  { rows }: Pick<Reply, 'rows'>,
   read: (row: Row) => T,
   outcome: StoreFailure['outcome'] = 'not-applied',
 ): Result<readonly T[], StoreFailure> {
@@ -76,7 +76,7 @@ export function readRows<T>(
   } catch (cause) {
     const trouble = { kind: 'schema', retryable: false, outcome } as const;
     const failure = storeFailure({ ...trouble, cause });
-    observer.tell('store.failed', { ...trouble, message: failure.message });
+    observer.emit('store.failed', { ...trouble, message: failure.message });
     return err(failure);
   }
 }

@@ -14,7 +14,7 @@ export type { LateQuery } from './waiting.js';
 export type Row = Readonly<Record<string, unknown>>;
 
 /** What a statement answered. */
-export interface Answer {
+export interface Reply {
   readonly rows: readonly Row[];
   /** Rows changed as the driver counts them; `undefined` where it does not. */
   readonly count: bigint | undefined;
@@ -25,14 +25,14 @@ export interface Answer {
 /** Statements that are remembered as refused at first; expressions of the caller's may make any number. */
 const MAX_INSISTING = 1_000;
 
-const NOT_WANTED: Answer = Object.freeze({ rows: Object.freeze([]), count: 0n, repeated: false });
+const NOT_WANTED: Reply = Object.freeze({ rows: Object.freeze([]), count: 0n, repeated: false });
 
 /** Sends a statement once, and classifies what goes wrong; one that a session refuses for a setting is insisted on. */
 export async function send(
   session: Session,
   query: CompiledQuery | LateQuery,
   trusted: Trusted | undefined,
-): Promise<Result<Answer, StoreFailure>> {
+): Promise<Result<Reply, StoreFailure>> {
   const { dialect, insisting } = session;
   let sent: CompiledQuery | undefined;
   let wasRefused = false;
@@ -42,11 +42,11 @@ export async function send(
     return sent && placed(session, sent);
   };
   try {
-    const answer = await (typeof query === 'function' || session.queue !== undefined
+    const reply = await (typeof query === 'function' || session.queue !== undefined
       ? sendLate(session, made, trusted)
       : sendAtOnce(session, made));
-    if (answer === undefined) return ok(NOT_WANTED);
-    const { rows, numAffectedRows } = answer;
+    if (reply === undefined) return ok(NOT_WANTED);
+    const { rows, numAffectedRows } = reply;
     return ok({ rows: rows as readonly Row[], count: numAffectedRows, repeated: false });
   } catch (cause) {
     const insisted = sent && !wasRefused ? dialect.insist?.(cause, sent.sql) : undefined;

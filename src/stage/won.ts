@@ -18,7 +18,7 @@ export function won(
   const left = row === undefined ? next : readText(row['stage']);
   if (left !== next) return err(raceLost(context, { taskId, expected }, left));
   const { fencingToken } = lease;
-  context.observer.tell('stage.changed', { taskId: jsonId(taskId), from: expected, to: next, fencingToken });
+  context.observer.emit('stage.changed', { taskId: jsonId(taskId), from: expected, to: next, fencingToken });
   return ok(Object.freeze({ taskId, from: expected, to: next, ...lease }));
 }
 
@@ -28,7 +28,7 @@ export function raceLost(
   { taskId, expected }: Pick<CheckedStageWrite, 'taskId' | 'expected'>,
   actual: string | null,
 ): LostRace<string | null> {
-  context.observer.tell('stage.race-lost', { taskId: jsonId(taskId), expected, actual });
+  context.observer.emit('stage.race-lost', { taskId: jsonId(taskId), expected, actual });
   return lostRace(taskId, expected, actual);
 }
 

@@ -7,7 +7,7 @@ import { type Holding, trustedOf } from '../holding/holding.js';
 import { readJudged } from '../lease-row/read-holder.js';
 import { released, releasing } from '../lease-row/released.js';
 import { rowMissing } from '../lease-row/row-missing.js';
-import { type Answer, changed, execute } from '../sql/execute.js';
+import { changed, execute, type Reply } from '../sql/execute.js';
 import { executeOnce, executePairOnce, tasksKeyed } from '../sql/one-row.js';
 import { readText } from '../sql/rows.js';
 import { inSavepoint } from '../sql/savepoint.js';
@@ -40,7 +40,7 @@ async function write(
 ): Promise<Result<StageChange, Lost>> {
   const sent = await (request.release ? sendWithRelease(context, request, holding) : send(context, request, holding));
   const { fencingToken } = holding.facts;
-  const win = (row: Answer['rows'][number] | undefined): Result<StageChange, LostRace<string | null>> => {
+  const win = (row: Reply['rows'][number] | undefined): Result<StageChange, LostRace<string | null>> => {
     const told = won(context, request, row, { fencingToken, released: request.release });
     if (request.release) released(context, holding);
     return told;
@@ -77,7 +77,7 @@ function parametersOf({ taskId, expected, next }: CheckedStageWrite, { facts: { 
   return { taskId, expected, next, claim };
 }
 
-function send(context: Context, request: CheckedStageWrite, holding: Holding): Promise<Result<Answer, StoreFailure>> {
+function send(context: Context, request: CheckedStageWrite, holding: Holding): Promise<Result<Reply, StoreFailure>> {
   const { session, tasks } = context;
   const query = tasks.write('fenced', parametersOf(request, holding), request.set);
   return executeOnce(session, tasksKeyed(context), query, 'repeatable', trustedOf([holding]));
@@ -88,12 +88,12 @@ function sendWithRelease(
   context: Context,
   request: CheckedStageWrite,
   holding: Holding,
-): Promise<Result<Answer, StoreFailure>> {
+): Promise<Result<Reply, StoreFailure>> {
   const { session, tasks, leases, dialect } = context;
   const parameters = parametersOf(request, holding);
   const keyed = tasksKeyed(context);
   if (dialect.fusedRelease) return executeOnce(session, keyed, tasks.writeAndRelease(parameters, request.set));
-  const both = async (inside: Session): Promise<Result<Answer, StoreFailure>> => {
+  const both = async (inside: Session): Promise<Result<Reply, StoreFailure>> => {
     const written = await executeOnce(inside, keyed, tasks.write('fenced', parameters, request.set), 'once');
     if (written.isErr()) return written;
     if (!changed(inside, written.value)) {
@@ -105,9 +105,7 @@ function sendWithRelease(
       if (row === undefined || readText(row['stage']) !== request.next) return written;
     }
     const deleted = await execute(inside, leases.release(parameters), 'once');
-    return deleted.map((answer) =>
-      changed(inside, answer) ? { ...written.value, count: answer.count } : written.value,
-    );
+    return deleted.map((reply) => (changed(inside, reply) ? { ...written.value, count: reply.count } : written.value));
   };
   if (session.inTransaction) return inSavepoint(session, () => both(session));
   const pair = { query: tasks.write('fenced', parameters, request.set), whereChanged: leases.release(parameters) };

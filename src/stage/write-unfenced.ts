@@ -71,7 +71,7 @@ async function makeFree(
   if (read.value === null) return ok('was-free');
   const { holder, judgement } = read.value;
   if (judgement.verdict !== 'dead' || !mayReclaim) {
-    context.observer.tell('action.deferred', { taskId: jsonId(taskId), reason: 'lease-busy' });
+    context.observer.emit('action.deferred', { taskId: jsonId(taskId), reason: 'lease-busy' });
     return err(leaseBusy(taskId, holder, judgement));
   }
   const reclaimed = await reclaim(context, read.value);

@@ -16,7 +16,7 @@ export interface Circumstances {
   readonly cutsText: boolean;
 }
 
-type Tell = (code: FindingCode, severity: FindingSeverity, message: string) => void;
+type Report = (code: FindingCode, severity: FindingSeverity, message: string) => void;
 
 /** Everything that is wrong, or is worth a word, with a table. */
 export function judgeTable(
@@ -25,25 +25,25 @@ export function judgeTable(
   around: Circumstances,
 ): readonly Finding[] {
   const found: Finding[] = [];
-  const tell: Tell = (code, severity, message) => found.push(finding(code, severity, message, wanted.name));
+  const report: Report = (code, severity, message) => found.push(finding(code, severity, message, wanted.name));
   const name = inspectValue(wanted.name);
   const mend = wanted.isOwn ? 'call ensureSchema' : 'create it, or name the right one in the options';
   if (facts === undefined) {
-    tell('table-missing', 'error', `There is no table ${name} that this session can see: ${mend}.`);
+    report('table-missing', 'error', `There is no table ${name} that this session can see: ${mend}.`);
     return found;
   }
   const { engine, trigger } = facts;
   if (engine !== null && !/^innodb$/i.test(engine)) {
-    tell(
+    report(
       'no-row-locks',
       'error',
       `The table ${name} has the engine ${engine}, without transactions: convert it to InnoDB.`,
     );
   }
   if (!facts.writable)
-    tell('id-not-unique', 'error', `${name} is a view that cannot be written: name the table behind it.`);
+    report('id-not-unique', 'error', `${name} is a view that cannot be written: name the table behind it.`);
   if (trigger !== null && !wanted.isOwn) {
-    tell(
+    report(
       'trigger-unseen',
       'advice',
       `The trigger ${trigger} runs with each update of ${name}: what it rewrites is not seen.`,
@@ -52,10 +52,10 @@ export function judgeTable(
   for (const column of wanted.columns) {
     const seen = columnOf(facts, column.name, around.catalogue);
     if (seen === undefined) {
-      tell('column-missing', 'error', `The table ${name} has no column ${inspectValue(column.name)}: ${mend}.`);
+      report('column-missing', 'error', `The table ${name} has no column ${inspectValue(column.name)}: ${mend}.`);
     } else {
-      judgeColumn(wanted, column, seen, { ...around, tell });
-      if (column.isKey && !seen.unique && facts.writable) judgeKey(wanted, column, tell);
+      judgeColumn(wanted, column, seen, { ...around, report });
+      if (column.isKey && !seen.unique && facts.writable) judgeKey(wanted, column, report);
     }
   }
   return found;
@@ -71,12 +71,12 @@ export function columnOf(
   return columns.find((column) => folded(column.name) === folded(name));
 }
 
-function judgeKey({ name, isOwn }: WantedTable, column: WantedColumn, tell: Tell): void {
+function judgeKey({ name, isOwn }: WantedTable, column: WantedColumn, report: Report): void {
   const what = `No unique index of ${inspectValue(name)} is on ${inspectValue(column.name)} alone`;
   if (isOwn)
-    tell('id-not-unique', 'error', `${what}, so that two could hold one task: create the table by ensureSchema.`);
+    report('id-not-unique', 'error', `${what}, so that two could hold one task: create the table by ensureSchema.`);
   else {
-    tell(
+    report(
       'id-not-unique',
       'warning',
       `${what}: each write takes a transaction that demands exactly one row. Create one if the ids are unique.`,
@@ -88,7 +88,7 @@ function judgeColumn(
   { name, part }: WantedTable,
   wanted: WantedColumn,
   seen: ColumnFacts,
-  { tell, ...around }: Circumstances & { readonly tell: Tell },
+  { report, ...around }: Circumstances & { readonly report: Report },
 ): void {
   const { written = false, cleared = false, values = [], time, idType } = wanted;
   const column = `The column ${inspectValue(`${name}.${wanted.name}`)}`;
@@ -98,7 +98,7 @@ function judgeColumn(
       const code = idType === 'text' ? around.catalogue.idTypeCode : 'id-type';
       // Elsewhere text that looks like no number stays what it is.
       if (code !== 'id-affinity' || part === 'tasks')
-        tell(
+        report(
           code,
           'error',
           `${column} is ${inspectValue(seen.type)}, and ids are said to be ${idType}: say its own type in the options, or change the column.`,
@@ -106,11 +106,11 @@ function judgeColumn(
     }
   }
   if (written && seen.generated)
-    tell('generated-column', 'error', `${column} is computed by the database and cannot be written: name another.`);
+    report('generated-column', 'error', `${column} is computed by the database and cannot be written: name another.`);
   if (cleared && seen.notNull)
-    tell('not-null-cleared', 'error', `${column} is cleared with a run and is NOT NULL: let it be null.`);
+    report('not-null-cleared', 'error', `${column} is cleared with a run and is NOT NULL: let it be null.`);
   if (written && seen.holds === 'enum' && around.cutsText) {
-    tell(
+    report(
       'not-strict',
       'error',
       `${column} is an enumeration, and the sql_mode empties what it does not know: add STRICT_TRANS_TABLES.`,
@@ -119,40 +119,40 @@ function judgeColumn(
   if (seen.holds === 'enum') {
     const lacking = values.find((value) => !seen.labels.includes(value));
     if (lacking !== undefined)
-      tell('enum-lacks', 'error', `${column} is an enumeration without ${inspectValue(lacking)}: add it.`);
+      report('enum-lacks', 'error', `${column} is an enumeration without ${inspectValue(lacking)}: add it.`);
   }
   const { room } = seen;
   if (room !== null) {
     const longest = Math.max(0, ...values.map((value) => characters(value)));
     if (longest > room)
-      tell(
+      report(
         'text-too-short',
         'error',
         `${column} takes ${room} characters, and ${longest} are written: make it longer.`,
       );
     else if ((wanted.most ?? 0) > room)
-      tell(
+      report(
         'text-too-short',
         'warning',
         `${column} takes ${room} characters, and other hosts may write ${String(wanted.most)}: make it longer.`,
       );
   }
-  if (time !== undefined) judgeTime(column, seen, { tell, isCoarse: wanted.coarse === true, ...around });
+  if (time !== undefined) judgeTime(column, seen, { report, isCoarse: wanted.coarse === true, ...around });
 }
 
 function judgeTime(
   column: string,
   seen: ColumnFacts,
-  { tell, isCoarse, ...around }: Circumstances & { readonly tell: Tell; readonly isCoarse: boolean },
+  { report, isCoarse, ...around }: Circumstances & { readonly report: Report; readonly isCoarse: boolean },
 ): void {
   if (seen.holds === 'date')
-    tell(
+    report(
       'date-for-instant',
       'error',
       `${column} is ${inspectValue(seen.type)} and cannot hold an instant: make it a timestamp.`,
     );
   if (isZoneLess(seen, around) && !around.isUtc && around.timeZone === undefined) {
-    tell(
+    report(
       'zone-less-column',
       'error',
       `${column} has no time zone, and the session is not at UTC: say timeZone 'UTC' (or 'session' for the zone of each session), or make it a timestamptz.`,
@@ -160,7 +160,7 @@ function judgeTime(
   }
   const isTyped = seen.holds === 'instant' || seen.holds === 'local-time';
   if (!isCoarse && (isTyped ? (seen.digits ?? 3) < 3 : around.timeFormat === 'sqlite-seconds')) {
-    tell(
+    report(
       'coarse-time',
       'warning',
       `${column} keeps less than milliseconds: two claims of a job within one of its ticks cannot be told apart by it: map jobs.claim.`,

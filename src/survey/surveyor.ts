@@ -79,7 +79,7 @@ export class Surveyor implements Surveys {
     for (const { code, severity, message, table = null } of findings) {
       if (this.#reported.has(message)) continue;
       this.#reported.add(message);
-      this.#context().observer.tell('survey.found', { code, level: severity, table, message });
+      this.#context().observer.emit('survey.found', { code, level: severity, table, message });
     }
   }
 

@@ -33,7 +33,7 @@ test('the look whether a trouble of a reaper is to be told', async () => {
   const title = 'a hook that throws is told once, and then less and less; each report says it all the same';
   const proof = reaping[title];
   if (proof === undefined) throw new Error('no such proof');
-  vi.spyOn(ReapMemory.prototype, 'isToBeTold').mockReturnValue(true);
+  vi.spyOn(ReapMemory.prototype, 'isToBeReported').mockReturnValue(true);
   await using yard = await openYard(sqliteStore);
   await expect(proof(yard)).rejects.toThrow();
   vi.restoreAllMocks();

@@ -68,7 +68,7 @@ describe('Observer', () => {
   test('tells a frozen event and counts it', () => {
     const heard: unknown[] = [];
     const observer = new Observer((event) => heard.push(event));
-    observer.tell('action.deferred', facts);
+    observer.emit('action.deferred', facts);
     expect(heard).toEqual([{ type: 'action.deferred', severity: 'info', ...facts }]);
     expect(heard.every(Object.isFrozen)).toBe(true);
     expect(observer.counters()).toMatchObject({ deferred: 1, acquired: 0 });
@@ -76,8 +76,8 @@ describe('Observer', () => {
 
   test('counts without a listener', () => {
     const observer = new Observer(undefined);
-    observer.tell('action.deferred', facts);
-    observer.tell('action.deferred', facts);
+    observer.emit('action.deferred', facts);
+    observer.emit('action.deferred', facts);
     expect(observer.counters().deferred).toBe(2);
   });
 
@@ -85,7 +85,7 @@ describe('Observer', () => {
     const observer = new Observer(() => {
       throw new Error('a listener in trouble');
     });
-    expect(() => observer.tell('action.deferred', facts)).not.toThrow();
+    expect(() => observer.emit('action.deferred', facts)).not.toThrow();
     expect(observer.counters().deferred).toBe(1);
   });
 
@@ -94,13 +94,13 @@ describe('Observer', () => {
     const note = (reason: unknown) => rejections.push(reason);
     process.on('unhandledRejection', note);
     try {
-      new Observer(() => Promise.reject(new Error('later'))).tell('action.deferred', facts);
+      new Observer(() => Promise.reject(new Error('later'))).emit('action.deferred', facts);
       new Observer(() => ({
         // biome-ignore lint/suspicious/noThenProperty: a thenable of somebody else's making
         then: () => {
           throw new Error('a false promise');
         },
-      })).tell('action.deferred', facts);
+      })).emit('action.deferred', facts);
       await new Promise((done) => setImmediate(done));
       await new Promise((done) => setImmediate(done));
     } finally {
@@ -111,7 +111,7 @@ describe('Observer', () => {
 
   test('does not wait for a listener', () => {
     const observer = new Observer(() => new Promise(() => {}));
-    observer.tell('action.deferred', facts);
+    observer.emit('action.deferred', facts);
     expect(observer.counters().deferred).toBe(1);
   });
 });
