@@ -28,7 +28,7 @@ import type { ExpiryWatch } from './system/expiry-watch.js';
 /** Whether the library guards at all: `off` does what the orchestrator did before, `draining` grants nothing new. */
 export type Mode = 'on' | 'draining' | 'off';
 
-/** `refuse` looks and refuses by what it finds, `report` looks and tells, `off` never looks. */
+/** `refuse` looks and refuses by what it finds, `report` looks and reports, `off` never looks. */
 export type SurveyMode = 'refuse' | 'report' | 'off';
 
 /** The options after they were checked, with every default in its place. */
@@ -37,7 +37,7 @@ export interface Settings {
   readonly taskIdType: IdType;
   readonly runIdType: IdType;
   readonly timeFormat: TimeFormat;
-  /** The zone of the caller's time columns that have none; `undefined` if nobody has said. */
+  /** The zone of the caller's time columns that have none; `undefined` if no one has said. */
   readonly timeZone: 'UTC' | 'session' | undefined;
   /** What becomes of a verb that something found stands against. */
   readonly survey: SurveyMode;
@@ -45,7 +45,7 @@ export interface Settings {
   readonly transitions: StageMap | undefined;
   /** The schema in which `db` looks for a table that is named without one; `undefined` for the database's own. */
   readonly schema: string | undefined;
-  /** True where nobody has said the schema of the leases: it is then that of `db`. */
+  /** True where no one has said the schema of the leases: it is then that of `db`. */
   readonly leaseFollowsHandle: boolean;
   /** The table of the leases. */
   readonly leaseTable: { readonly schema: string | undefined; readonly table: string };
@@ -81,11 +81,11 @@ export type Part = 'tasks' | 'jobs' | 'lease' | 'effects';
 
 /** What was found of the session and the tables. */
 export interface Surveys {
-  /** How the caller's columns are, as last seen; as the options say where nobody looked. */
+  /** How the caller's columns are, as last seen; as the options say where no one looked. */
   readonly columns: ColumnsFound;
-  /** True if somebody looked and nothing stands against writing these tables. */
+  /** True if it was looked at and nothing stands against writing these tables. */
   suits(parts: readonly Part[]): boolean;
-  /** Looks where that is due; answers what stands against writing these tables. */
+  /** Looks where that is due; returns what stands against writing these tables. */
   look(session: Session, parts: readonly Part[]): Promise<StoreFailure | undefined>;
   /** Looks in any case. */
   take(session: Session): Promise<Result<readonly Finding[], StoreFailure>>;
@@ -111,7 +111,7 @@ export interface Context {
   readonly renewer: Renewer;
   /** Acquisitions, handlers and effects that are under way; `close` waits for them. */
   readonly running: Set<Promise<unknown>>;
-  /** The signals of leases without a row that somebody has asked for: `close` fires them too. */
+  /** The signals of leases without a row that the caller has asked for: `close` fires them too. */
   readonly unguarded: Set<LeaseSignal>;
   readonly leases: LeaseStatements;
   readonly acquisitions: AcquireStatements;
@@ -125,7 +125,7 @@ export interface Context {
   mode(): Mode;
   /** Reads the scope; a scope that throws covers everything. */
   covers(question: Asked): boolean;
-  /** The same on a transaction or another handle of the caller's; throws `TypeError` for one that spells names another way. */
+  /** The same on a transaction or on another handle of the caller; throws `TypeError` for one that spells names another way. */
   using(handle: object): Context;
   /** Set once `close` was called: no new lease is granted for good. */
   readonly closing: { begun: boolean };
@@ -135,7 +135,7 @@ export interface Context {
 
 const CONTEXT = Symbol.for('transition-ownership.context');
 
-/** What a request tells its scope; `undefined` for what it does not. */
+/** What a request says to its scope; `undefined` for what it does not. */
 export interface Asked {
   readonly taskId: IdValue;
   readonly stage: string | null | undefined;

@@ -51,7 +51,7 @@ export interface EffectsOption {
 export interface ScopeQuestion<TaskId, Stage = string | null> {
   /** The task of the request. */
   readonly taskId: TaskId;
-  /** The stage that the request told, `expected` for a stage write; else `undefined`. */
+  /** The stage of the request, `expected` for a stage write; else `undefined`. */
   readonly stage: Stage | undefined;
   /** Who asks; `undefined` for a stage write without a lease. */
   readonly actor: string | undefined;
@@ -81,7 +81,7 @@ export interface OwnershipOptions<
    * `CamelCasePlugin` do, and never the library's own; one that changes more than names is refused.
    */
   readonly db: Kysely<DB>;
-  /** The database. Default: told by how `db` compiles a placeholder. */
+  /** The database. Default: inferred from how `db` compiles a placeholder. */
   readonly dialect?: DialectName | Dialect | undefined;
   /** Where your tasks are. */
   readonly tasks: CheckedTasks<DB, Tasks, TaskIdType>;

@@ -80,7 +80,7 @@ function present(context: Context): TransitionOwnership<never> {
   });
 }
 
-/** A handle of the caller's without plugins, which would rename the library's columns. */
+/** The caller's handle without plugins, which would rename the library's columns. */
 function bare(handle: object): Database {
   const { withoutPlugins } = (handle ?? {}) as Partial<Database>;
   if (typeof withoutPlugins !== 'function') throw new TypeError(`db must be a Kysely, got ${inspectValue(handle)}`);
@@ -162,7 +162,7 @@ function compose(options: CheckedOptions): Context {
 
 const MODES: readonly unknown[] = ['on', 'draining', 'off'];
 
-/** A switch that throws, or answers nonsense, is on: a broken switch must not switch the guard off. */
+/** A switch that throws, or returns nonsense, is on: a broken switch must not switch the guard off. */
 function readMode(mode: Mode | (() => Mode)): () => Mode {
   if (typeof mode === 'function') {
     return () => {

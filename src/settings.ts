@@ -141,7 +141,7 @@ export function settingsOf(
   });
 }
 
-/** Refuses a handle that would spell the names of an ownership another way, or put its tables elsewhere. */
+/** Throws for a handle that would spell the names of an ownership another way, or put its tables elsewhere. */
 export function checkSpelling({ tasks, jobs, schema, leaseTable }: Settings, handle: Handle): void {
   for (const table of jobs === undefined ? [tasks] : [tasks, jobs.table]) {
     const other = table.otherSpelling(handle);
@@ -158,7 +158,7 @@ export function checkSpelling({ tasks, jobs, schema, leaseTable }: Settings, han
   );
 }
 
-/** Refuses two parts of a task in one column. */
+/** Throws for two parts of a task in one column. */
 function checkApart({
   id,
   stage,
@@ -169,7 +169,7 @@ function checkApart({
     throw new RangeError(`tasks.updatedAt must be a column of its own, got ${inspectValue(updatedAt)}`);
 }
 
-/** Refuses a table of the library's own that is another's; some databases take names in capitals for the same. */
+/** Throws for a table of the library's own that is another's; some databases take names in capitals for the same. */
 function checkOwnTable(
   name: string,
   own: NamedTable | undefined,

@@ -71,7 +71,7 @@ export interface ShapeWithJobs extends Shape {
 /** A table of the caller's database. */
 export type TableOf<DB> = keyof DB & string;
 
-/** The part of a type that fits another; all of that one where nobody has said what a column holds. */
+/** The part of a type that fits another; all of that one where no one has said what a column holds. */
 export type Fitting<Value, Wanted> = unknown extends Value ? Wanted : Extract<Value, Wanted>;
 
 /** The columns of a table whose values fit a type. */

@@ -51,7 +51,7 @@ export interface TransitionOwnership<S extends Shape = Shape> extends ContextCar
   close(options?: CloseOptions): ResultAsync<CloseReport, never>;
 }
 
-/** A Kysely of the caller's, or a transaction. */
+/** The caller's Kysely, or a transaction. */
 export interface CallersHandle {
   /** True for a transaction. */
   readonly isTransaction: boolean;

@@ -126,7 +126,7 @@ function releaseOf({ task, token, reason, by }: ReturnType<typeof parsed>['value
   return { task, token: Number(token), reason, by: by ?? user() };
 }
 
-/** Who runs the tool; a container may run it as somebody who has no name. */
+/** Who runs the tool; a container may run it as someone who has no name. */
 function user(): string {
   try {
     return userInfo().username;

@@ -12,7 +12,7 @@ import { Failed } from './failed.js';
 /** A handle whose tables only the configuration knows. */
 export type Database = Kysely<Record<string, never>>;
 
-/** Opens the database of an order, a file for reading alone unless told otherwise; nothing is made and no setting changed. */
+/** Opens the database of an order, a file for reading alone unless the order says otherwise; nothing is made and no setting changed. */
 export async function openDatabase(
   { kind, place }: Pick<Order, 'kind' | 'place'>,
   writing: boolean,
@@ -27,7 +27,7 @@ const OPEN: Readonly<Record<Kind, (place: string, writing: boolean) => Promise<D
     const Opener = await driver<typeof Sqlite>('better-sqlite3', 'sqlite');
     try {
       const database = new Opener(file, { readonly: !writing, fileMustExist: true, timeout: 250 });
-      // Of this connection alone: a power cut takes back nothing that an operator was told.
+      // Of this connection alone: a power cut takes back nothing that was reported to an operator.
       database.pragma('synchronous = full');
       return new SqliteDialect({ database });
     } catch (error) {
@@ -37,7 +37,7 @@ const OPEN: Readonly<Record<Kind, (place: string, writing: boolean) => Promise<D
   postgres: async (url) => {
     const { Pool } = await driver<typeof pg>('pg', 'postgres');
     const pool = new Pool({ connectionString: url, max: 1, connectionTimeoutMillis: 10_000 });
-    // What breaks while it is idle is told by the next statement.
+    // What breaks while it is idle is reported by the next statement.
     pool.on('error', () => undefined);
     return new PostgresDialect({ pool });
   },
@@ -67,7 +67,7 @@ function resolved(project: NodeJS.Require, name: string): string {
   }
 }
 
-/** Takes the password of a URL, and the URL itself, out of what is told. */
+/** Takes the password of a URL, and the URL itself, out of what is reported. */
 export function withoutSecrets(text: string, { place }: Pick<Order, 'place'>): string {
   const password = /^\w+:\/\/[^:@/]*:(.*)@/s.exec(place)?.[1];
   const named = [...place.matchAll(/[?&](?:password|passwd|pass)=([^&]*)/gi)].map((match) => match[1]);

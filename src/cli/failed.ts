@@ -7,10 +7,10 @@ export class Failed extends Error {}
 /** A command line that says nothing, or two things; the help is pointed at. */
 export class Misused extends Failed {}
 
-/** Tables that are not there, or not as they were told to be. */
+/** Tables that are not there, or not as the options describe them. */
 export class Misshapen extends Failed {}
 
-/** What a verb answered; throws {@link Failed} with what was wanted, and the words of the database. */
+/** What a verb returned; throws {@link Failed} with what was wanted, and the words of the database. */
 export function neverReject<T>(result: Result<T, StoreFailure>, wanted: string): T {
   if (result.isOk()) return result.value;
   const { message, kind, outcome } = result.error;

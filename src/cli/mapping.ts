@@ -11,7 +11,7 @@ import type { Order } from './arguments.js';
 import type { Database } from './database.js';
 import { Failed } from './failed.js';
 
-/** An ownership whose types nobody knows before the configuration is read. */
+/** An ownership whose types no one knows before the configuration is read. */
 export type Ownership = TransitionOwnership<ShapeWithJobs>;
 
 /** The parts of an ownership that not everybody has. */

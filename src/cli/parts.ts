@@ -13,7 +13,7 @@ export async function partsOf(mapped: boolean, over: Over): Promise<readonly Par
   return found;
 }
 
-/** True if the tables of a part can be read as they are told. */
+/** True if the tables of a part can be read as they are configured. */
 export async function isThere(part: Part, over: Over): Promise<boolean> {
   const wanted = `The ${part} cannot be read`;
   try {

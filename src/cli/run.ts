@@ -13,7 +13,7 @@ import { status } from './status.js';
 import { printable } from './text.js';
 import { watch } from './watch.js';
 
-/** Runs one command line, and answers how it ended. */
+/** Runs one command line, and returns how it ended. */
 export async function run(line: readonly string[]): Promise<Code> {
   if (line.includes('--help') || line.includes('-h')) {
     process.stdout.write(HELP);
@@ -39,7 +39,7 @@ async function obey(order: Order): Promise<Code> {
   const db = await openDatabase(order, writing);
   const over = (parts: readonly Part[]) => ownershipOver(db, order, mapping, parts);
   try {
-    over(['jobs', 'effects']); // A mapping that cannot be is told whatever was ordered.
+    over(['jobs', 'effects']); // A mapping that cannot be is reported whatever was ordered.
     const leases = over([]);
     switch (command) {
       case 'status':

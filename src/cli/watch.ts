@@ -3,9 +3,9 @@ import { Failed } from './failed.js';
 import type { Code, Report } from './report.js';
 
 /**
- * Looks again and again until it is interrupted, and answers how the last look ended.
+ * Looks again and again until it is interrupted, and returns how the last look ended.
  *
- * A look that fails is told and followed by another, for servers come back; only the first must succeed.
+ * A look that fails is reported and followed by another, for servers come back; only the first must succeed.
  */
 export async function watch(
   look: () => Promise<Report>,

@@ -21,7 +21,7 @@ export interface ColumnFacts {
   readonly holds: Holds;
   /** The most characters that it takes; `null` for any number. */
   readonly room: number | null;
-  /** The digits of a second that it keeps; `null` where that is not told. */
+  /** The digits of a second that it keeps; `null` where that is not known. */
   readonly digits: number | null;
   readonly labels: readonly string[];
   readonly notNull: boolean;

@@ -1,6 +1,6 @@
 import { inspectValue } from './inspect-value.js';
 
-/** Refuses a value that is not one of a closed list. */
+/** Throws for a value that is not one of a closed list. */
 export function checkOneOf<T extends string>(name: string, value: unknown, allowed: readonly T[]): asserts value is T {
   if (!allowed.includes(value as T)) {
     const words = allowed.map(inspectValue);
@@ -12,7 +12,7 @@ export function checkOneOf<T extends string>(name: string, value: unknown, allow
 /** Objects of JavaScript itself that hold a value, and no parts by name. */
 const BUILT_IN = /^\[object (?:Date|Promise|RegExp|Error|Weak\w+|String|Number|Boolean|\w*ArrayBuffer|DataView)\]$/;
 
-/** Refuses what is not an object of named parts: neither a list nor a map is one, and an object of a class is. */
+/** Throws for what is not an object of named parts: neither a list nor a map is one, and an object of a class is. */
 export function checkObject(name: string, value: unknown): asserts value is object {
   if (typeof value !== 'object' || value === null || isBuiltIn(value))
     throw new TypeError(`${name} must be an object, got ${inspectValue(value)}`);
@@ -23,33 +23,33 @@ function isBuiltIn(value: object): boolean {
   return Symbol.iterator in value || BUILT_IN.test(Object.prototype.toString.call(value));
 }
 
-/** Refuses what cannot be called. */
+/** Throws for what cannot be called. */
 export function checkFunction(name: string, value: unknown): asserts value is (input: unknown) => unknown {
   if (typeof value !== 'function') throw new TypeError(`${name} must be a function, got ${inspectValue(value)}`);
 }
 
-/** Refuses what is neither true nor false. */
+/** Throws for what is neither true nor false. */
 export function checkBoolean(name: string, value: unknown): asserts value is boolean {
   if (typeof value !== 'boolean') throw new TypeError(`${name} must be a boolean, got ${inspectValue(value)}`);
 }
 
-/** Refuses what is no number; any number will do. */
+/** Throws for what is no number; any number will do. */
 export function checkNumber(name: string, value: unknown): asserts value is number {
   if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${inspectValue(value)}`);
 }
 
-/** Refuses what is no string; any string will do. */
+/** Throws for what is no string; any string will do. */
 export function checkString(name: string, value: unknown): asserts value is string {
   if (typeof value !== 'string') throw new TypeError(`${name} must be a string, got ${inspectValue(value)}`);
 }
 
-/** Refuses what is no number of things: 0 or more, or `Infinity` for no bound. */
+/** Throws for what is no number of things: 0 or more, or `Infinity` for no bound. */
 export function checkAmount(name: string, value: unknown): asserts value is number {
   checkNumber(name, value);
   if (!(value >= 0)) throw new RangeError(`${name} must be 0 or more, got ${inspectValue(value)}`);
 }
 
-/** Refuses what cannot abort. */
+/** Throws for what cannot abort. */
 export function checkSignal(name: string, value: unknown): asserts value is AbortSignal {
   if (!(value instanceof AbortSignal))
     throw new TypeError(`${name} must be an AbortSignal, got ${inspectValue(value)}`);

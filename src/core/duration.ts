@@ -3,7 +3,7 @@ import { inspectValue } from './inspect-value.js';
 /** The longest duration that any option takes: a year. */
 export const MAX_DURATION_MS = 365 * 24 * 60 * 60 * 1000;
 
-/** Refuses a duration that is not a whole number of milliseconds within the bounds. */
+/** Throws for a duration that is not a whole number of milliseconds within the bounds. */
 export function checkDuration(
   name: string,
   value: unknown,

@@ -6,14 +6,14 @@ import { list, oneOf } from './request.js';
 /** What is known of an effect: never started as far as the journal knows, started with its end unknown, or applied. */
 export type EffectState = 'never-started' | 'started' | 'applied';
 
-/** What the outside system says of an effect; `absent` where nobody could be asked. */
+/** What the outside system says of an effect; `absent` where no one could be asked. */
 export type EffectEvidence = 'applied' | 'not-applied' | 'unknown' | 'absent';
 
 /**
  * What to do about an effect, or about a transition that is made of effects.
  *
  * `redrive`: do it, for it was certainly not done. `converge`: go on as if it had just been done, for it was.
- * `hold`: ask a person, for nobody can tell.
+ * `hold`: ask a person, for no one knows.
  */
 export type EffectDecision = 'redrive' | 'converge' | 'hold';
 
@@ -57,9 +57,9 @@ const EVIDENCE: readonly EffectEvidence[] = ['applied', 'not-applied', 'unknown'
  * | applied | is not asked | converge |
  * | started | applied | converge |
  * | started | not applied | redrive |
- * | started | cannot tell, or nobody could be asked | hold |
+ * | started | cannot tell, or no one could be asked | hold |
  * | never started | applied | converge |
- * | never started | not applied, or nobody could be asked | redrive |
+ * | never started | not applied, or no one could be asked | redrive |
  * | never started | cannot tell | hold |
  */
 export function decideEffect(state: EffectState, evidence: EffectEvidence): EffectDecision {

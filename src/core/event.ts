@@ -6,7 +6,7 @@ import type { Verdict, VerdictReason } from './verdict.js';
 /** How much an event matters: an `alert` wants a person. */
 export type Severity = 'debug' | 'info' | 'warning' | 'alert';
 
-/** An id as plain JSON: a bigint is told as its decimal digits. */
+/** An id as plain JSON: a bigint is given as its decimal digits. */
 export type JsonId = number | string;
 
 /** What every event about a lease carries. */
@@ -41,7 +41,7 @@ export interface EventFacts {
     readonly stage: string | null;
     readonly runId: JsonId | null;
   };
-  /** A lease was refused because somebody holds the task. */
+  /** A lease was refused because another process holds the task. */
   'lease.busy': LeaseFacts & { readonly verdict: Verdict; readonly reason: string };
   /** A lease was refused because there is no such task. */
   'task.not-found': { readonly taskId: JsonId; readonly actor: string };
@@ -72,15 +72,15 @@ export interface EventFacts {
     readonly expected: string | null;
     readonly actual: string | null;
   };
-  /** An actor that would have advanced a task was told to defer. */
+  /** An actor that would have advanced a task has to defer. */
   'action.deferred': { readonly taskId: JsonId; readonly reason: string };
-  /** A queued job was claimed; in a transaction of the caller's, before its commit. */
+  /** A queued job was claimed; in the caller's transaction, before its commit. */
   'job.claimed': JobFacts;
-  /** A job went back to the queue, its run ownership cleared; in a transaction of the caller's, before its commit. */
+  /** A job went back to the queue, its run ownership cleared; in the caller's transaction, before its commit. */
   'job.requeued': JobFacts & { readonly by: 'reset' | 'recovery' | 'reaper' };
   /** A running job was taken from its run. */
   'job.reaped': JobFacts & { readonly reason: string; readonly forced: boolean };
-  /** What to do with a dead run's job could not be told or done: a hook or a statement failed. */
+  /** What to do with a dead run's job could not be decided or done: a hook or a statement failed. */
   'job.reap-failed': JobFacts & { readonly message: string };
   /** A queued job was found that carries a run's ownership. */
   'queue.impossible-found': JobFacts & { readonly startedAt: JsonId | null };
@@ -93,9 +93,9 @@ export interface EventFacts {
     readonly by: 'apply' | 'probe' | 'operator';
     readonly unrecorded: string | null;
   };
-  /** Whether an effect was applied cannot be told. */
+  /** Whether an effect was applied is not known. */
   'effect.unknown': EffectFacts & { readonly message: string };
-  /** An effect was applied, and the journal could not be told: this process knows it, and nobody else. */
+  /** An effect was applied, and the journal could not be written: this process knows it, and no one else. */
   'effect.unrecorded': EffectFacts & { readonly message: string };
   /** A start-up recovery ended. */
   'recovery.finished': {
@@ -137,7 +137,7 @@ export interface EventFacts {
 /** The type of an event: `noun.past`. */
 export type EventType = keyof EventFacts;
 
-/** What the library tells its observer: frozen, plain JSON, told apart by `type`. */
+/** What the library emits to its observer: frozen, plain JSON, distinguished by `type`. */
 export type OwnershipEvent = {
   [T in EventType]: { readonly type: T; readonly severity: Severity } & EventFacts[T];
 }[EventType];

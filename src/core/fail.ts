@@ -27,19 +27,19 @@ export function nameHolder({ actor, fencingToken, pid }: Holder): string {
   return `${actor} (token ${fencingToken}${pid === null ? '' : `, pid ${pid}`})`;
 }
 
-/** Somebody else's lease stands in the way. */
+/** Another process's lease stands in the way. */
 export function leaseBusy(taskId: IdValue, holder: Holder, { verdict, reason }: Judgement): LeaseBusy {
   const message = `Task ${inspectValue(taskId)} is held by ${nameHolder(holder)}: ${verdict}, ${reason}.`;
   return frozen({ type: 'lease-busy', message, taskId, holder, verdict, reason });
 }
 
-/** The row changed hands at every try, so nobody can be named. */
+/** The row changed hands at every try, so no one can be named. */
 export function leaseContended(taskId: IdValue): LeaseBusy {
   const message = `Task ${inspectValue(taskId)} changed hands at every try.`;
   return frozen({ type: 'lease-busy', message, taskId, holder: null, verdict: 'unknown', reason: 'contended' });
 }
 
-/** The row of the task's lease is there and cannot be read, so nobody can be named. */
+/** The row of the task's lease is there and cannot be read, so no one can be named. */
 export function leaseUnreadable(taskId: IdValue): LeaseBusy {
   const message = `Task ${inspectValue(taskId)} is held, by whom cannot be read.`;
   return frozen({ type: 'lease-busy', message, taskId, holder: null, verdict: 'unknown', reason: 'unreadable' });
@@ -68,7 +68,7 @@ const LOST: Record<LeaseLost['reason'], string> = {
   unverifiable: 'no renewal could be verified in time',
 };
 
-/** What a loss is told with. */
+/** What a loss carries. */
 export interface Loss {
   readonly taskId: IdValue;
   readonly fencingToken: number | null;
@@ -118,14 +118,14 @@ export function handlerFailed(cause: unknown): HandlerFailed {
   return frozen({ type: 'handler-failed', message: `The handler threw: ${sentence(cause)}`, cause });
 }
 
-/** Nobody can tell whether the effect happened; `why` is one clause for people. */
+/** No one can tell whether the effect happened; `why` is one clause for people. */
 export function effectUnknown(unknown: Omit<EffectUnknown, 'type' | 'message'>, why: string): EffectUnknown {
   const { taskId, effect, key } = unknown;
   const message = `Whether ${inspectValue(effect)} (${inspectValue(key)}) of task ${inspectValue(taskId)} was applied is not known: ${ended(why)}`;
   return frozen({ type: 'effect-unknown', message, ...unknown });
 }
 
-/** The effect was applied, and the journal could not be told; `value` is what `apply` gave. */
+/** The effect was applied, and the journal could not be written; `value` is what `apply` gave. */
 export function effectUnrecorded<V>(applied: Omit<EffectUnrecorded<V>, 'type' | 'message'>): EffectUnrecorded<V> {
   const { taskId, effect, key, cause } = applied;
   const message = `${inspectValue(effect)} (${inspectValue(key)}) of task ${inspectValue(taskId)} was applied, and could not be recorded: ${cause.message}`;

@@ -3,7 +3,7 @@ import type { Holder } from './holder.js';
 import type { IdValue } from './id.js';
 import type { Verdict, VerdictReason } from './verdict.js';
 
-/** Somebody else owns the task's transition; the handler was not called and nothing was written. */
+/** Another process owns the task's transition; the handler was not called and nothing was written. */
 export interface LeaseBusy {
   readonly type: 'lease-busy';
   readonly message: string;
@@ -78,7 +78,7 @@ export interface HandlerFailed {
   readonly cause: unknown;
 }
 
-/** Whether an irreversible step happened cannot be told; it is held and never repeated on a guess. */
+/** Whether an irreversible step happened is not known; it is held and never repeated on a guess. */
 export interface EffectUnknown {
   readonly type: 'effect-unknown';
   readonly message: string;
@@ -93,9 +93,9 @@ export interface EffectUnknown {
 }
 
 /**
- * The step was applied, and the journal could not be told of it.
+ * The step was applied, and the journal could not be written.
  *
- * This process knows that it happened and never does it again: the next `runEffect` here writes it down. Nobody else
+ * This process knows that it happened and never does it again: the next `runEffect` here writes it down. No one else
  * knows: elsewhere it is held as of unknown outcome, until `resolveEffect` says that it was applied.
  */
 export interface EffectUnrecorded<V = unknown> {
@@ -107,7 +107,7 @@ export interface EffectUnrecorded<V = unknown> {
   readonly key: string;
   /** What `apply` returned, as JSON gives it back. `null` if it returned nothing, or no plain JSON. */
   readonly value: V | null;
-  /** Why the journal could not be told. */
+  /** Why the journal could not be written. */
   readonly cause: StoreFailure;
 }
 
@@ -129,7 +129,7 @@ export interface TokenMismatch {
   readonly holder: Holder;
 }
 
-/** Nobody holds the task's transition. */
+/** No one holds the task's transition. */
 export interface AlreadyFree {
   readonly type: 'already-free';
   readonly message: string;
@@ -152,7 +152,7 @@ export type StoreFailureKind =
   | 'unsuitable'
   | 'other';
 
-/** The database did not answer as it should. */
+/** The database did not reply as it should. */
 export interface StoreFailure {
   readonly type: 'store-failure';
   readonly message: string;
@@ -168,7 +168,7 @@ export interface StoreFailure {
 }
 
 /**
- * Every failure there is, told apart by `type`: frozen plain objects.
+ * Every failure there is, distinguished by `type`: frozen plain objects.
  *
  * Given to `JSON.stringify`, a failure spells a bigint as its decimal digits and an error that it carries as its name,
  * message and code.

@@ -7,7 +7,7 @@ export type FindingCode =
   | 'lease-elsewhere'
   /** The driver gives no rows for RETURNING, which the dialect counts on. */
   | 'no-returning'
-  /** The driver does not tell how many rows a statement changed, and the dialect has no other way to know. */
+  /** The driver does not say how many rows a statement changed, and the dialect has no other way to know. */
   | 'no-counts'
   /** The driver counts rows that a statement did not meet. */
   | 'wrong-counts'

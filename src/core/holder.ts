@@ -1,7 +1,7 @@
 import type { IdValue } from './id.js';
 
 /**
- * What a reader sees of somebody's lease: one row of the lease table.
+ * What a reader sees of another's lease: one row of the lease table.
  *
  * Every deciding time is an integer from the clock of the database. `null` in a time means that the row
  * holds something unreadable there, which no writer of this library ever wrote.

@@ -13,7 +13,7 @@ const MAX_BIGINT = 2n ** 63n - 1n;
 const LONE_SURROGATE_OR_NUL = /[\p{Surrogate}\0]/u;
 const encoder = new TextEncoder();
 
-/** Refuses text that some database would cut, merge or reject: the same answer on all of them. */
+/** Throws for text that some database would cut, merge or reject: the same on all of them. */
 export function checkText(name: string, value: unknown, minLength = 1): asserts value is string {
   if (typeof value !== 'string') throw new TypeError(`${name} must be a string, got ${inspectValue(value)}`);
   if (value.length < minLength) throw new RangeError(`${name} must not be empty`);
@@ -27,7 +27,7 @@ export function checkText(name: string, value: unknown, minLength = 1): asserts 
   }
 }
 
-/** Refuses an id that is not exactly of the declared type: nothing is ever rounded or converted. */
+/** Throws for an id that is not exactly of the declared type: nothing is ever rounded or converted. */
 export function checkId(name: string, type: IdType, value: unknown): asserts value is IdValue {
   if (type === 'text') {
     checkText(name, value);

@@ -22,7 +22,7 @@ export interface ProcessObservation {
 }
 
 /**
- * Tells whether the process of a job is alive: pure, one truth table.
+ * Says whether the process of a job is alive: pure, one truth table.
  *
  * | evidence, in this order | process |
  * |---|---|

@@ -22,6 +22,6 @@ export interface JobRecord extends SeenJob {
   readonly startedAtMs: number | null;
   /** The clock of the database, read in the same statement, epoch ms. */
   readonly nowMs: number;
-  /** The columns of the caller's. */
+  /** The caller's columns. */
   readonly row: Readonly<Record<string, unknown>>;
 }

@@ -21,7 +21,7 @@ import type { IdValue } from './id.js';
  * The trust window: the holder trusts itself from the *start* of its last verified renewal for `ttlMs`
  * less a margin (a tenth of the TTL, at least 100 ms), by whichever of the monotonic and the wall clock ran
  * further. Others may take over only when a full TTL has passed on the clock of the database, so a holder
- * stops first. Trust is anchored before the question is asked: a slow answer shortens it, never stretches it.
+ * stops first. Trust is anchored before the question is asked: a slow reply shortens it, never stretches it.
  */
 export interface Lease<TaskId extends IdValue = IdValue, Stage = string | null, RunId extends IdValue = IdValue>
   extends AsyncDisposable {

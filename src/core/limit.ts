@@ -3,7 +3,7 @@ import { inspectValue } from './inspect-value.js';
 /** The most rows that one call reads. */
 export const MAX_LIMIT = 100_000;
 
-/** Refuses a number of rows that is not a whole number within the bounds. */
+/** Throws for a number of rows that is not a whole number within the bounds. */
 export function checkLimit(name: string, value: unknown, max = MAX_LIMIT): asserts value is number {
   if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${inspectValue(value)}`);
   if (!Number.isInteger(value) || value < 1 || value > max) {

@@ -5,8 +5,8 @@ const BRAND = Symbol.for('transition-ownership.not-applied');
  * Thrown by an effect's `apply` to say that it certainly did nothing.
  *
  * Throw it only where that is sure: the request was never sent, or the outside system refused it as a whole.
- * A time-out, a lost connection or an answer that cannot be read is *not* such a case. Any other throw
- * means that nobody knows, and the effect is held.
+ * A time-out, a lost connection or a reply that cannot be read is *not* such a case. Any other throw
+ * means that no one knows, and the effect is held.
  *
  * @example
  * ```ts

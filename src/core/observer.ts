@@ -21,7 +21,7 @@ export class Observer {
     this.#listener = listener;
   }
 
-  /** Tells one event; never throws and is never waited for. */
+  /** Reports one event; never throws and is never waited for. */
   emit<T extends EventType>(type: T, facts: EventFacts[T]): void {
     const { counter, severity } = EVENT_TYPES[type];
     this.#counts.set(counter, (this.#counts.get(counter) ?? 0) + 1);
@@ -31,7 +31,7 @@ export class Observer {
     for (const follower of this.#followers) hand(follower, event);
   }
 
-  /** Hands every event to somebody else too. */
+  /** Hands every event to another listener too. */
   follow(follower: Listener): void {
     this.#followers.add(follower);
   }

@@ -51,7 +51,7 @@ export class ReapMemory {
     return { deadTicks: now.ticks, deadForMs: tick.nowMs - now.sinceMs };
   }
 
-  /** A run whose start cannot be read runs at this tick; answers for how long it has been seen. */
+  /** A run whose start cannot be read runs at this tick; returns how long it has been seen. */
   seenForMs(tick: Tick, run: string): number {
     const sinceMs = this.#seen.get(run) ?? tick.nowMs;
     tick.seen.set(run, sinceMs);
@@ -59,7 +59,7 @@ export class ReapMemory {
   }
 
   /**
-   * A job meets trouble at this tick; true if that is to be told: at the first tick in a row that it does, and then at
+   * A job meets trouble at this tick; true if that is to be reported: at the first tick in a row that it does, and then at
    * the second, the fourth, the eighth, and so on. What goes on for days is known by then.
    */
   isToBeReported(tick: Tick, job: string): boolean {

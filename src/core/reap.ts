@@ -11,7 +11,7 @@ export interface ReapLimits {
   readonly maxRunningMs: number;
 }
 
-/** The lease on the task of a job: nobody's, or with the verdict on its holder; `unreadable` where that is not known. */
+/** The lease on the task of a job: no one's, or with the verdict on its holder; `unreadable` where that is not known. */
 export type JobLease = 'none' | 'live' | 'unknown' | 'dead' | 'unreadable';
 
 /** What a reaper knows of one running job at one tick. */
@@ -26,7 +26,7 @@ export interface RunningEvidence {
   readonly deadForMs: number;
   /** Since it was claimed, by the database's clock, in ms. */
   readonly runningForMs: number;
-  /** Whether somebody is in the middle of moving its task. */
+  /** Whether another process is in the middle of moving its task. */
   readonly lease: JobLease;
 }
 
@@ -68,7 +68,7 @@ const checkLimits = requestOf(
  * | running longer than `maxRunningMs` | reap, tier 3, whatever the pid and the lease say |
  * | no pid recorded yet | starting |
  * | its process is alive | alive |
- * | nobody can tell | alive, `no-evidence`: only tier 3 ends it |
+ * | no one knows | alive, `no-evidence`: only tier 3 ends it |
  * | process gone, and a lease on its task that is not proved dead | deferred, tier 2 |
  * | process gone for fewer than `deadTicks` ticks in a row | suspected |
  * | process gone for less than `finalizeGraceMs` | suspected |

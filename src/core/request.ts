@@ -47,7 +47,7 @@ export type RulesOf<T> = {
     | (object extends Pick<T, Name> ? Optional<Kind<T[Name]> | undefined> : Rule<Kind<T[Name]>>);
 };
 
-/** A value as far as a rule can tell: what a function returns and what an object consists of is tied elsewhere. */
+/** A value as far as a rule knows: what a function returns and what an object consists of is tied elsewhere. */
 type Kind<V> = V extends (...given: never[]) => unknown
   ? (...given: never[]) => unknown
   : V extends string | readonly unknown[]
@@ -172,7 +172,7 @@ function bind<R extends Rules>(name: string, prefix: string, rules: R): Check<Ch
   };
 }
 
-/** Refuses names that say nothing here. Own ones: what a class has for all its objects is no request. */
+/** Throws for names that say nothing here. Own ones: what a class has for all its objects is no request. */
 function checkNames(name: string, value: object, known: ReadonlySet<string>): void {
   for (const part in value) if (!known.has(part) && Object.hasOwn(value, part)) throw hasNo(name, part, known);
   for (const part of Object.getOwnPropertySymbols(value)) {

@@ -33,7 +33,7 @@ export function defineStages<const M extends Readonly<Record<string, readonly (k
   return Object.freeze(stages);
 }
 
-/** Refuses a map with a move to a stage that it does not name. */
+/** Throws for a map with a move to a stage that it does not name. */
 export function checkStages(name: string, stages: unknown): asserts stages is StageMap {
   checkObject(name, stages);
   for (const [from, nexts] of Object.entries(stages)) {

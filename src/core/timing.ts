@@ -28,7 +28,7 @@ export const timingRules = {
   maxHoldMs: optional(duration(), DEFAULT_TIMING.maxHoldMs),
 };
 
-/** Refuses times whose relation would lose leases: two renewals may fail and the third still comes in time. */
+/** Throws for times whose relation would lose leases: two renewals may fail and the third still comes in time. */
 export function checkRenewals(ttlMs: number, renewEveryMs: number): void {
   if (ttlMs < 3 * renewEveryMs) {
     throw new RangeError(

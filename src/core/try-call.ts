@@ -1,6 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 
-/** Calls code of the caller's; whatever it does becomes a result: its own, its value, or what it threw. */
+/** Calls the caller's code; whatever it does becomes a result: its own, its value, or what it threw. */
 export async function tryCall(
   call: () => unknown,
   failed: (cause: unknown) => unknown,

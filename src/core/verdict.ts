@@ -24,7 +24,7 @@ export type VerdictReason =
 
 /** A verdict with its evidence. */
 export interface Judgement {
-  /** Alive, dead, or not to be told. */
+  /** Alive, dead, or not known. */
   readonly verdict: Verdict;
   /** The row of the truth table that decided. */
   readonly reason: VerdictReason;
@@ -100,14 +100,14 @@ export function judge(holder: Holder, observation: Observation, liveness: Livene
   return observation.unchangedForMs >= ttlMs ? EXPIRED : CLOCK_SET_BACK;
 }
 
-/** Refuses a judge that cannot be asked. */
+/** Throws for a judge that cannot be asked. */
 export function checkLiveness(liveness: unknown): asserts liveness is Liveness {
   if (typeof (liveness as Partial<Liveness> | null | undefined)?.judge !== 'function') {
     throw new TypeError(`liveness must be a function, or have a function judge, got ${inspectValue(liveness)}`);
   }
 }
 
-/** The liveness of an option: a function is a judge of the caller's without a name. */
+/** The liveness of an option: a function is a judge of the caller, without a name. */
 export function livenessOf(option: Liveness | Judge | undefined): Liveness {
   if (option === undefined) return processAndHeartbeat();
   const liveness = typeof option === 'function' ? Object.freeze({ name: 'own', judge: option }) : option;
@@ -117,7 +117,7 @@ export function livenessOf(option: Liveness | Judge | undefined): Liveness {
 
 const VERDICTS: readonly unknown[] = ['live', 'dead', 'unknown'] satisfies readonly Verdict[];
 
-/** A judge of the caller's that throws, or answers nonsense, is a probe that failed: it proves nothing. */
+/** A caller's judge that throws, or returns nonsense, is a probe that failed: it proves nothing. */
 function ask(liveness: Liveness, holder: Holder, observation: Observation): Judgement {
   try {
     const { verdict, reason } = unawaited(liveness.judge(holder, observation));

@@ -19,7 +19,7 @@ export interface Dialect {
   readonly name: string;
   /** True if all statements share one connection, so that callers queue in front of it. */
   readonly oneConnection: boolean;
-  /** True if INSERT, UPDATE and DELETE answer with rows. */
+  /** True if INSERT, UPDATE and DELETE return rows. */
   readonly returning: boolean;
   /** True if one statement may write the stage and, depending on its rows, delete the lease. */
   readonly fusedRelease: boolean;
@@ -30,11 +30,11 @@ export interface Dialect {
 
   /** The clock of the database as integer ms since the Unix epoch: of the statement, not of the transaction. */
   readonly nowMs: Fragment<number>;
-  /** An instant given in epoch ms, which is now, as a value for a column of the caller's. */
+  /** An instant given in epoch ms, which is now, as a value for a column of the caller. */
   instant(format: StoredTime, ms: Fragment<number>): Fragment;
-  /** A column of the caller's that holds an instant, as epoch ms; null where it cannot be read. */
+  /** The caller's column that holds an instant, as epoch ms; null where it cannot be read. */
   epochMs(format: StoredTime, column: Fragment): Fragment<number>;
-  /** A column of the caller's that holds an instant, as text that no other instant of the column has. */
+  /** The caller's column that holds an instant, as text that no other instant of the column has. */
   instantText(format: StoredTime, column: Fragment): Fragment<string>;
 
   /** The lesser of two numbers. */
@@ -43,22 +43,22 @@ export interface Dialect {
   same(a: Fragment, b: Fragment): Fragment<boolean>;
   /** Null-safe comparison of a text column with a value, byte by byte. */
   sameText(column: Fragment, value: Fragment): Fragment<boolean>;
-  /** Comparison of an id column of the caller's with a value that is not null, byte by byte for text. */
+  /** Comparison of the caller's id column with a value that is not null, byte by byte for text. */
   sameId(type: IdType, column: Fragment, value: Fragment): Fragment<boolean>;
   /** Whether a row of the caller's tasks is meant by an id, by the equality that the column has itself; never raises for a number. */
   meetsId(type: IdType, column: Fragment, id: Fragment): Fragment<boolean>;
-  /** An id of the caller's as the lease table keeps it: as its row spells it, to be compared byte by byte. */
+  /** The caller's id as the lease table keeps it: as its row spells it, to be compared byte by byte. */
   keyOf(type: IdType, column: Fragment): Fragment;
   /** The ids of a list as the parameters of {@link Dialect.listed}: one for all of them, or more. */
   listParameters(type: IdType, ids: readonly unknown[]): readonly unknown[];
-  /** The rows of the caller's whose ids are in a list, each as often and at each place as it is named there. */
+  /** The caller's rows whose ids are in a list, each as often and at each place as it is named there. */
   listed(type: IdType, column: Fragment, parameters: readonly Fragment[]): ListedRows;
-  /** Ends a second look at a row, inside the INSERT; none where nobody can have written it, or INSERT gives no rows. */
+  /** Ends a second look at a row, inside the INSERT; none where no one can have written it, or INSERT gives no rows. */
   readonly secondLook: SecondLook | undefined;
-  /** An id, or other text of the caller's, as it is read: a number where that is exact, else text as it was written. */
+  /** An id, or other text of the caller, as it is read: a number where that is exact, else text as it was written. */
   readId(type: IdType, column: Fragment): Fragment;
   /**
-   * True where an id column of the caller's holds an id of the type: within 2^53 - 1 for `integer` and 64 bits for
+   * True where the caller's id column holds an id of the type: within 2^53 - 1 for `integer` and 64 bits for
    * `bigint`, from 1 to 255 bytes for `text`. It changes no plan.
    */
   holdsId(type: IdType, column: Fragment): Fragment<boolean>;
@@ -81,15 +81,15 @@ export interface Dialect {
   insertFree(insert: FreeInsert): Fragment;
   /** Locks the rows of a guard against deletion, not against renewal, until the statement's transaction ends. */
   readonly shareLock: Fragment;
-  /** True if a transaction that has read may go on to see an old state, and only a write tells: no lock of a read does. */
+  /** True if a transaction that has read may go on to see an old state, and only a write shows it: no lock of a read does. */
   readonly onlyWritesAreCurrent: boolean;
   /** Makes a read in a caller's transaction see the latest commit even where its snapshot is old. */
   readonly latest: Fragment;
   /** Ends a read so that its rows are locked for writing, in the order in which they are read. */
   readonly lockRows: Fragment;
-  /** The same, passing over rows that somebody has locked. */
+  /** The same, passing over rows that another session has locked. */
   readonly lockFreeRows: Fragment;
-  /** An UPDATE of those of the chosen rows that nobody has locked; it waits for none. */
+  /** An UPDATE of those of the chosen rows that no one has locked; it waits for none. */
   updateUnlocked(update: UnlockedUpdate): Fragment;
 
   /** Ends a read so that no setting of the session cuts its rows. */
@@ -110,7 +110,7 @@ export interface Dialect {
 
   /** True of an error that says of a parameter that its type has no such value; none where a comparison never raises. */
   isNoValue?(error: unknown): boolean;
-  /** Tells what a driver's error means. */
+  /** Says what a driver's error means. */
   classify(error: unknown): Classified;
 
   /** The statements that create a table unless it exists. */
@@ -119,7 +119,7 @@ export interface Dialect {
   readColumns(named: NamedTable): Fragment<{ column_name: string }>;
   /** A claim for each row that was written before there were claims. */
   readonly randomClaim: Fragment<string>;
-  /** A column of an older table, whose type nobody knows, as a value for a column of this type. */
+  /** A column of an older table, whose type no one knows, as a value for a column of this type. */
   carried(type: ColumnType, column: Fragment): Fragment;
   /** Puts a replacement in the place of a table, so that a crash in between leaves one of the two. */
   swapTables(tables: SwappedTables): readonly Fragment[];
@@ -149,7 +149,7 @@ export interface FreeInsert {
 
 /** How a row is looked at again. */
 export interface SecondLook {
-  /** Ends the SELECT: reads the latest commit, and passes over a row that somebody has locked. */
+  /** Ends the SELECT: reads the latest commit, and passes over a row that another session has locked. */
   readonly lock: Fragment;
   /** Two values of text as one, a JSON array. */
   pair(a: Fragment, b: Fragment): Fragment;
@@ -170,7 +170,7 @@ export interface KeyPart {
   readonly value: Fragment;
 }
 
-/** Rows to update unless somebody has locked them. */
+/** Rows to update unless another session has locked them. */
 export interface UnlockedUpdate {
   readonly table: Fragment;
   readonly assignments: Fragment;
@@ -192,7 +192,7 @@ export interface SwappedTables {
 
 /** How one process at a time gets to change the schema. */
 export interface SchemaLock {
-  /** Sent first in the transaction of the change. One that answers a column `granted` other than 1 refuses. */
+  /** Sent first in the transaction of the change. One that returns a column `granted` other than 1 says no. */
   enter(named: NamedTable): readonly Fragment[];
   /** Sent last, whatever happened. */
   leave(named: NamedTable): readonly Fragment[];

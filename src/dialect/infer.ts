@@ -23,7 +23,7 @@ const SPELLINGS: Readonly<Record<string, DialectName>> = Object.freeze({
 });
 
 /**
- * The dialect of the option, or else the one that the handle compiles for: told by how it spells a
+ * The dialect of the option, or else the one that the handle compiles for: recognised by how it spells a
  * placeholder, never by class names, which bundlers change and copies of a package double.
  */
 export function resolveDialect(option: DialectName | Dialect | undefined, database: QueryExecutorProvider): Dialect {

@@ -2,7 +2,7 @@ import type { TableFacts } from '../core/catalogue.js';
 import type { Finding, FindingCode } from '../core/finding.js';
 import type { Fragment, NamedTable, StoredTime } from './fragment.js';
 
-/** One row of an answer as text; NULLs are left out. */
+/** One row of a reply as text; NULLs are left out. */
 export type Cells = Readonly<Record<string, string | undefined>>;
 
 /** How tables are looked at: by one statement, with no function or cast that can raise whatever is there. */
@@ -11,7 +11,7 @@ export interface Catalogue {
   readonly foldsNames: boolean;
   /** What it is called that a column of numbers holds ids that are text. */
   readonly idTypeCode: FindingCode & ('id-type' | 'id-affinity');
-  /** What a day and a time without a zone stand for where nobody says: UTC, or the zone of each session. */
+  /** What a day and a time without a zone stand for where no one says: UTC, or the zone of each session. */
   readonly localTimes: 'UTC' | 'session';
   /** Reads the tables: rows with `at`, the place of their table in the list. */
   read(tables: readonly NamedTable[]): Fragment;
@@ -29,7 +29,7 @@ export interface SettingsNeeds {
   readonly bound?: { readonly dates: readonly [Date, Date]; readonly as: StoredTime } | undefined;
 }
 
-/** Settings that make the library's promise weaker, and how they are told. */
+/** Settings that make the library's promise weaker, and how they are reported. */
 export interface SettingsCheck {
   /** Reads the settings as one row. */
   read(needs: SettingsNeeds): Fragment;

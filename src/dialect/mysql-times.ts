@@ -12,7 +12,7 @@ const TEXTS: Readonly<Partial<Record<StoredTime, { readonly pattern: string; rea
     iso: { pattern: '%Y-%m-%dT%H:%i:%s.%f', length: 23 },
   });
 
-/** An instant, which is now, as a value for a column of the caller's. */
+/** An instant, which is now, as a value for a column of the caller. */
 export function mysqlInstant(format: StoredTime, ms: Fragment<number>): Fragment {
   if (format === 'epoch-ms') return ms;
   // Computed it would be an hour off where the zone of the session has an hour twice.
@@ -23,7 +23,7 @@ export function mysqlInstant(format: StoredTime, ms: Fragment<number>): Fragment
   return format === 'iso' ? sql`concat(${text}, 'Z')` : text;
 }
 
-/** A column of the caller's that holds an instant, as epoch ms. */
+/** The caller's column that holds an instant, as epoch ms. */
 export function mysqlEpoch(format: StoredTime, at: Fragment): Fragment<number> {
   if (format === 'epoch-ms') return sql<number>`${at}`;
   if (format === 'instant') return sql<number>`cast(floor(unix_timestamp(${at}) * 1000) as signed)`;

@@ -85,7 +85,7 @@ export const mysqlDialect: Dialect = Object.freeze<Dialect>({
   schemaCommits: true,
   timeFormat: 'native',
 
-  // SYSDATE goes on while a statement waits, and tells the wall time of the session's zone, where an hour comes twice
+  // SYSDATE goes on while a statement waits, and gives the wall time of the session's zone, where an hour comes twice
   // each autumn: what the zone makes of the instant at which the statement began tells which of the two this is.
   nowMs: sql<number>`cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed)`,
   instant: mysqlInstant,

@@ -1,6 +1,6 @@
 import { classifier, notApplied, unknownOutcome } from './classified.js';
 
-/** What a PostgreSQL error means, by its SQLSTATE; a lost connection is told by the socket or by the driver's words. */
+/** What a PostgreSQL error means, by its SQLSTATE; a lost connection is recognised by the socket or by the driver's words. */
 export const classifyPostgres = classifier({
   codes: [
     [/^(40001|40000|72000)$/, notApplied('serialization', true)],

@@ -8,7 +8,7 @@ export const READ_ONLY = finding(
   'The session, the server or the file is read-only, and nothing can be acquired there: connect to the primary, for writing.',
 );
 
-/** What is told may have changed since. */
+/** What is reported may have changed since. */
 export const STALE_READS = finding(
   'stale-reads',
   'warning',

@@ -1,6 +1,6 @@
 import { classifier, notApplied } from './classified.js';
 
-/** What an SQLite error means. Drivers without SQLite's own codes are told by SQLite's own words. */
+/** What an SQLite error means. Without SQLite's own codes, a driver's error is recognised by SQLite's own words. */
 export const classifySqlite = classifier({
   codes: [
     [/^SQLITE_(BUSY|LOCKED|PROTOCOL)/, notApplied('busy', true)],

@@ -60,7 +60,7 @@ async function finish(starting: Starting, end: Extract<ApplyEnd, { is: 'applied'
   return { known: { is: 'written' }, answer: err(withValue(holding.lose('superseded'), value)) };
 }
 
-/** It was done, and the journal could not be told. */
+/** It was done, and the journal could not be written. */
 export function unrecordedIn(
   { context, request, holding }: Starting,
   value: Json,
@@ -73,7 +73,7 @@ export function unrecordedIn(
   return err(failure);
 }
 
-/** Writes the result under our claim; true unless somebody else has started the effect meanwhile. */
+/** Writes the result under our claim; true unless another process has started the effect meanwhile. */
 export function writeResult(starting: Starting, result: string): PromiseLike<Result<boolean, StoreFailure>> {
   return neverReject(starting.context.session, finishOrInsert(starting, result));
 }

@@ -6,7 +6,7 @@ import { tryCall } from '../core/try-call.js';
 import type { EffectKey } from '../sql/effect-statements.js';
 import { type AnyProbe, idempotencyKey, type ProbeAnswer } from './effect-request.js';
 
-/** What a probe said, with one clause for people where it could not tell, and what it threw. */
+/** What a probe said, with one clause for people where it did not know, and what it threw. */
 export interface Asked {
   readonly evidence: EffectEvidence;
   readonly message: string;
@@ -16,7 +16,7 @@ export interface Asked {
 const ABSENT: Asked = Object.freeze({ evidence: 'absent', message: 'it was started, and there is no probe to ask' });
 const ANSWERS: readonly unknown[] = ['applied', 'not-applied', 'unknown'];
 
-/** Asks the caller's probe; one that throws or answers nonsense could not tell. */
+/** Asks the caller's probe; one that throws or returns nonsense does not know. */
 export async function askProbe(
   context: Context,
   probe: AnyProbe | undefined,

@@ -73,12 +73,12 @@ export interface Assessment {
 }
 
 /**
- * Tells what to do about a task whose transition was broken off: drive it again, go on as if it had been done,
+ * Says what to do about a task whose transition was broken off: drive it again, go on as if it had been done,
  * or hold it and ask a person. Changes nothing; running the same handler again does the rest.
  *
  * The journal keeps the effects of all transitions of a task. Unless `effects` names those that this one is
  * made of, one that was applied for an earlier transition counts here too: then only `hold` and `redrive` say
- * something of this one. Judge a task that nobody holds, or hold it yourself.
+ * something of this one. Judge a task that no one holds, or hold it yourself.
  *
  * Fails with `store-failure`. Throws `TypeError` without the option `effects`.
  *

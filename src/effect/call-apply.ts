@@ -12,7 +12,7 @@ export type ApplyEnd =
 
 /**
  * Calls `apply`. One that returns has applied its effect, whatever it returned: a result that is not plain
- * JSON is kept as `null`, and told. A result of the neverthrow kind counts for its value, or as if thrown.
+ * JSON is kept as `null`, and reported. A result of the neverthrow kind counts for its value, or as if thrown.
  */
 export async function callApply(context: Context, request: CheckedEffect): Promise<ApplyEnd> {
   const { fencingToken, signal } = request.lease;

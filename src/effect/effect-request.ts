@@ -39,8 +39,8 @@ export type ProbeAnswer = 'applied' | 'not-applied' | 'unknown';
 /**
  * Asks the outside system whether an effect was applied.
  *
- * `not-applied` makes the effect happen (again): answer it only if an earlier try can no longer arrive either.
- * One that throws, or answers anything else, could not tell. A promise may be one of any string, for the compiler
+ * `not-applied` makes the effect happen (again): return it only if an earlier try can no longer arrive either.
+ * One that throws, or returns anything else, does not know. A promise may be one of any string, for the compiler
  * takes `async () => 'applied'` for that.
  */
 export type Probe<S extends Shape = Shape> = (question: ProbeQuestion<S>) => ProbeAnswer | PromiseLike<string>;
@@ -58,7 +58,7 @@ export interface EffectRequest<S extends Shape = Shape, V extends Json | void = 
   readonly probe?: Probe<S> | undefined;
   /**
    * Does it, once. Returns plain JSON, or nothing; throws `NotApplied` if it certainly did nothing. Whatever
-   * else it throws means that nobody knows.
+   * else it throws means that no one knows.
    */
   readonly apply: (input: ApplyInput) => V | Promise<V>;
   /**
@@ -69,7 +69,7 @@ export interface EffectRequest<S extends Shape = Shape, V extends Json | void = 
   readonly needsMs?: number | undefined;
 }
 
-/** A probe whose answer is yet to be looked at. */
+/** A probe whose result is yet to be looked at. */
 export type AnyProbe = (question: ProbeQuestion) => unknown;
 
 /** An effect after its check, with every default in its place. */
@@ -91,7 +91,7 @@ const check = requestOf({
   needsMs: given,
 } satisfies RulesOf<EffectRequest<Shape, Json>>);
 
-/** Refuses an effect of the wrong shape, or one that nothing would guard, before any statement. */
+/** Throws for an effect of the wrong shape, or one that nothing would guard, before any statement. */
 export function checkEffect(context: Context, lease: Lease, request: unknown): CheckedEffect {
   if (context.session.inTransaction) {
     throw new TypeError('runEffect needs the ownership itself, not one made by using(trx)');

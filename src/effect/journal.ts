@@ -31,8 +31,8 @@ export interface Written {
 }
 
 /**
- * Sends a write that leaves a row with this claim in this state, and tells whether it took hold. Where no row
- * is answered the row is read: that settles lost replies too, and databases whose writes answer with none.
+ * Sends a write that leaves a row with this claim in this state, and returns whether it took hold. Where no row
+ * is answered the row is read: that settles lost replies too, and databases whose writes return none.
  *
  * Fails if the write did, unless the row shows that it took hold all the same.
  */

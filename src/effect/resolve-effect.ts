@@ -45,7 +45,7 @@ const check = requestOf({
 
 /**
  * What became of an operator's word: it was written; the journal knew already that the effect was applied, and
- * keeps that; the journal has no start of such an effect; or somebody is at it: its start changed at every try,
+ * keeps that; the journal has no start of such an effect; or another process is at it: its start changed at every try,
  * or this process has it under way, or knows its end and could not write it down.
  */
 export type EffectResolution = 'resolved' | 'already-applied' | 'not-found' | 'under-way';
@@ -53,7 +53,7 @@ export type EffectResolution = 'resolved' | 'already-applied' | 'not-found' | 'u
 /**
  * Ends the hold on an effect of unknown outcome by the word of an operator, by compare-and-swap on its start.
  *
- * Look in the outside system first, and be sure that nobody is applying the effect at this moment. A word that
+ * Look in the outside system first, and be sure that no one is applying the effect at this moment. A word that
  * the effect was not applied lets it be applied again; if its owner comes back all the same and says that it
  * was, the owner's word stands. Losing is not an error. Fails with `store-failure`. Works under every mode.
  * Throws `TypeError` without the option `effects`.
@@ -97,7 +97,7 @@ interface Resolving {
   readonly reason: string;
 }
 
-/** A start that changes this often while we look belongs to somebody who is at it. */
+/** A start that changes this often while we look belongs to someone who is at it. */
 const MAX_TRIES = 3;
 
 async function resolve(

@@ -20,7 +20,7 @@ import { runGuarded } from './run-guarded.js';
  *
  * The lease is renewed; the start is written down in a statement that the lease fences; `apply` is called; its
  * result is written down under the start's own claim, so that a lease lost meanwhile does not lose a known
- * outcome. Applied before: the recorded result is answered and `apply` not called. Under way in this process:
+ * outcome. Applied before: the recorded result is returned and `apply` is not called. Under way in this process:
  * its end is waited for and shared, for as long as the lease may be held; inside its own `apply` it fails at once.
  * With a probe and no start, the probe is asked first. Started and not known to be applied: the probe decides, and without one, or where it
  * cannot tell, the effect is held.

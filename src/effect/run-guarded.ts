@@ -27,7 +27,7 @@ interface Running {
   readonly holding: Holding;
 }
 
-/** Each try ends, or sees that somebody else's word came between: so often in a row is not by chance. */
+/** Each try ends, or sees that another process's word came between: so often in a row is not by chance. */
 const MAX_TRIES = 8;
 
 /** Runs an effect under a lease: reads the journal, asks whoever may know, and applies what was certainly not. */
@@ -103,7 +103,7 @@ function itself({ taskId, effect, key }: CheckedEffect): string {
   return `${inspectValue(effect)} (${inspectValue(key)}) of task ${inspectValue(taskId)} is run inside its own apply, and would wait for itself`;
 }
 
-/** Nobody can tell: it is left as it is, for a person to look at. */
+/** No one can tell: it is left as it is, for a person to look at. */
 function hold({ context, request }: Running, seen: EffectRecord | null, { message, thrown }: Asked): Answer {
   const { taskId, effect, key, lease } = request;
   const unknown = { taskId, effect, key, since: seen?.startedAtMs ?? lease.acquiredAtMs, ...thrown };
@@ -113,7 +113,7 @@ function hold({ context, request }: Running, seen: EffectRecord | null, { messag
   return err(failure);
 }
 
-/** The outside system says that it was done: marks it, unless somebody else's word comes first. */
+/** The outside system says that it was done: marks it, unless another process's word comes first. */
 async function converge(running: Running, seen: EffectRecord | null): Promise<Answer | undefined> {
   const { context, effects, request, holding } = running;
   const { taskId, effect, key } = request;

@@ -30,8 +30,8 @@ export function refusalOf(holding: Holding): LeaseLost | EffectFailed | undefine
 
 /**
  * Writes down that the effect starts: one statement, fenced by the lease and by the time that it has left.
- * A start that was seen and did nothing is taken over, by compare-and-swap. Answers our row, or `null` if
- * somebody else's word came first.
+ * A start that was seen and did nothing is taken over, by compare-and-swap. Returns our row, or `null` if
+ * another process's word came first.
  */
 export async function writeStart(
   starting: Starting,
@@ -48,7 +48,7 @@ export async function writeStart(
   return took ? ok(record) : explain(starting);
 }
 
-/** Nothing was written: reads whether the fence refused, and says so; else somebody's word came first. */
+/** Nothing was written: reads whether the fence refused, and says so; else another's word came first. */
 async function explain({
   context,
   request,

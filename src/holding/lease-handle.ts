@@ -9,7 +9,7 @@ const SECRET = Symbol.for('transition-ownership.lease');
 interface Common {
   /** The context of the ownership that granted it. */
   readonly home: object;
-  /** Gives it back; what goes wrong is told by events alone. */
+  /** Gives it back; what goes wrong is reported by events alone. */
   readonly dispose: () => Promise<unknown>;
 }
 
@@ -19,7 +19,7 @@ export type LeaseSecret =
   | (Common & {
       readonly guarded: false;
       readonly reason: 'off' | 'store-failed';
-      /** What the request for it told `scope`. */
+      /** What the request for it gave to `scope`. */
       readonly context: unknown;
       readonly signal: LeaseSignal;
       released: boolean;

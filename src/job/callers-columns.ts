@@ -4,7 +4,7 @@ import { object, oneOf, optional, text } from '../core/request.js';
 import { assigned, isExpression, matched, type OrderTerm, type Part } from '../sql/callers-parts.js';
 import { type JobSettings, runColumns } from '../sql/job-columns.js';
 
-/** Refuses columns to set that are no object, have no value, or are the library's to write. */
+/** Throws for columns to set that are no object, have no value, or are the library's to write. */
 export function checkSet(given: unknown, jobs: JobSettings, written: readonly string[]): Part {
   const set = columnsOf('set', given, 'write null');
   for (const column of Object.keys(set)) {
@@ -32,7 +32,7 @@ export function writtenByRequeue(jobs: JobSettings): readonly string[] {
   return [jobs.id, jobs.status, ...runColumns(jobs)];
 }
 
-/** Refuses conditions that are neither values by column nor an expression: nothing is ever left out in silence. */
+/** Throws for conditions that are neither values by column nor an expression: nothing is ever left out in silence. */
 export function checkWhere(where: unknown, { table }: JobSettings): Part {
   if (typeof where === 'function') return matched(table, where as (builder: unknown) => unknown);
   if (typeof where !== 'object' || where === null || Array.isArray(where) || isExpression(where)) {

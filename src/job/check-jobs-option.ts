@@ -30,7 +30,7 @@ export const jobsRule = object({
 
 type CheckedJobs = ReturnType<ReturnType<typeof jobsRule>>;
 
-/** Refuses an option `jobs` that cannot work; a violated relation names both values. */
+/** Throws for an option `jobs` that cannot work; a violated relation names both values. */
 export function checkJobs(jobs: CheckedJobs, handle: Handle): JobSettings {
   const { host, pidStart, statuses } = jobs;
   checkColumns(jobs);
@@ -47,7 +47,7 @@ export function checkJobs(jobs: CheckedJobs, handle: Handle): JobSettings {
   return Object.freeze({ ...jobs, table, statuses: Object.freeze(statuses) });
 }
 
-/** Refuses a column that has no name, or that has two meanings. Only the task of a job may be the job itself. */
+/** Throws for a column that has no name, or that has two meanings. Only the task of a job may be the job itself. */
 function checkColumns(jobs: CheckedJobs): void {
   const meanings = new Map<string | undefined, string>();
   const claim = (meaning: string, column: string | undefined): void => {
@@ -62,7 +62,7 @@ function checkColumns(jobs: CheckedJobs): void {
   for (const column of jobs.alsoClear) claim('jobs.alsoClear', column);
 }
 
-/** Refuses statuses of which two would be one. */
+/** Throws for statuses of which two would be one. */
 function checkStatuses(statuses: JobStatuses): void {
   const meanings = new Map<string, string>();
   for (const name of STATUSES) {

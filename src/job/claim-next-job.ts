@@ -33,7 +33,7 @@ export interface ClaimRequest<S extends ShapeWithJobs> {
 
 const check = requestOf({ where: given, orderBy: given, set: given } satisfies RulesOf<ClaimRequest<ShapeWithJobs>>);
 
-/** A job that this call moved from queued to running; nobody's run yet. */
+/** A job that this call moved from queued to running; no one's run yet. */
 export interface ClaimedJobWith<JobId, TaskId, StartedAt, Row> {
   /** The job. */
   readonly jobId: JobId;
@@ -70,10 +70,10 @@ export type ClaimedJob<S extends ShapeWithJobs = ShapeWithJobs> = ClaimedJobWith
  * lock. The same write clears whatever a former run left and sets `started_at` to the database's now: between
  * the claim and the stamp of a pid, a crash leaves nothing stale, and the reaper's `maxRunningMs` counts. Jobs
  * whose `availableAt` is still to come are passed over, and so are those whose id (or task's id) is not of the type
- * that was said: nobody could name them afterwards, and the reports of the other verbs count them as `unreadable`. Leases are not read: a lease store in trouble does not
+ * that was said: no one could name them afterwards, and the reports of the other verbs count them as `unreadable`. Leases are not read: a lease store in trouble does not
  * stop the queue. `null` means that there was no such job, never that the database was in trouble.
  *
- * Fails with `store-failure`. If its outcome is `unknown`, one job may be running with nobody to run it: the
+ * Fails with `store-failure`. If its outcome is `unknown`, one job may be running with no one to run it: the
  * reaper returns it.
  *
  * @example
@@ -132,7 +132,7 @@ async function claimAtOnce(
   return claimed.map(({ rows }) => rows);
 }
 
-/** Locks the next job that nobody has locked, claims it, and reads it, in one transaction. */
+/** Locks the next job that no one has locked, claims it, and reads it, in one transaction. */
 async function claimLocked(
   session: Session,
   { statements, readId, settings }: Jobs,
@@ -147,7 +147,7 @@ async function claimLocked(
   if (taken.isErr()) return err(taken.error);
   const read = await execute(session, statements.read({ jobId }), 'once');
   return read.map(({ rows }) => {
-    // A server that is not strict cuts what is too long for its column: it would tell no claim from another.
+    // A server that is not strict cuts what is too long for its column: it would distinguish no claim from another.
     for (const { 'job:claim': written } of rows) {
       if (settings.claim !== undefined && written !== claim.nonce) {
         throw new UnreadableRow('claim', written, 'the whole nonce of the claim');

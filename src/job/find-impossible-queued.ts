@@ -11,7 +11,7 @@ import { impossiblePages } from './walk.js';
 
 /** How many to find. */
 export interface FindImpossibleOptions {
-  /** The most jobs to answer, from 1 to 100,000. Default 1,000. */
+  /** The most jobs to return, from 1 to 100,000. Default 1,000. */
   readonly limit?: number | undefined;
 }
 

@@ -105,7 +105,7 @@ export function finishJob<S extends ShapeWithJobs>(
   );
 }
 
-/** The job, and what tells its run from every other. */
+/** The job, and what distinguishes its run from every other. */
 function whichOf(
   { job, jobId, runId, claim }: ReturnType<typeof check>,
   { settings }: Jobs,

@@ -18,7 +18,7 @@ import { runningPages } from './walk.js';
 
 /** Takes jobs from runs that are dead, one tick at a time. */
 export interface JobReaper<S extends ShapeWithJobs = ShapeWithJobs> {
-  /** Looks at every running job once. Called while a tick is under way, it answers that one's report. */
+  /** Looks at every running job once. Called while a tick is under way, it returns that one's report. */
   tick(): ResultAsync<TickReportWith<S['jobs']['id']>, StoreFailure>;
 }
 
@@ -30,15 +30,15 @@ const PAGE = 500;
  *
  * 1. A job whose pid was dead at `deadTicks` ticks in a row, and for `finalizeGraceMs` since it was first seen
  *    dead, is reaped. A job without a pid is starting and never counted.
- * 2. If somebody holds a lease on its task that is not proved dead, it is deferred and counted: a finalizer is
+ * 2. If another process holds a lease on its task that is not proved dead, it is deferred and counted: a finalizer is
  *    at work. A lease that cannot be read defers too.
  * 3. A job that runs longer than `maxRunningMs` is reaped whatever its pid and lease say; a lease past its
  *    deadline is reclaimed as forced, and a lease store in trouble stops nothing.
  *
  * Every reap is one UPDATE, guarded by the row as it was seen: a job that finished meanwhile is left alone.
  * Pids are evidence only with `jobs.singleHost`, with `jobs.host` and `jobs.pidStart`, or with a probe of yours.
- * A probe, an `onDead` or an UPDATE that fails is told by `job.reap-failed` and stops nothing else; where that goes on,
- * each report says so, and the event is told at the second tick, the fourth, the eighth, and so on. Each tick also
+ * A probe, an `onDead` or an UPDATE that fails is reported by `job.reap-failed` and stops nothing else; where that goes on,
+ * each report says so, and the event is reported at the second tick, the fourth, the eighth, and so on. Each tick also
  * sanitizes impossible queued jobs.
  *
  * Throws `RangeError` if `lease.maxHoldMs` is longer than `maxRunningMs`, and `TypeError` on an ownership made

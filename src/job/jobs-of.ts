@@ -55,7 +55,7 @@ export const pid = by((name, value): asserts value is number => {
   }
 });
 
-/** Refuses the nonce of a claim that is none of this ownership's. */
+/** Throws for the nonce of a claim that is none of this ownership's. */
 export function checkClaim(
   name: string,
   { claim: column }: JobSettings,
@@ -67,7 +67,7 @@ export function checkClaim(
   }
 }
 
-/** A job as events tell it. */
+/** A job as events show it. */
 export function factsOf({ jobId, taskId, runId, pid }: Pick<SeenJob, 'jobId' | 'taskId' | 'runId' | 'pid'>): JobFacts {
   return {
     jobId: jsonId(jobId),

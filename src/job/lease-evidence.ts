@@ -11,7 +11,7 @@ export type JobLeases = ReadonlyMap<IdValue, Judged | 'unreadable'> | 'unreadabl
 const NONE: JobLeases = new Map();
 
 /**
- * Reads who holds the tasks of jobs: nobody under mode `off`. The scope is not asked: it may decide by the context
+ * Reads who holds the tasks of jobs: no one under mode `off`. The scope is not asked: it may decide by the context
  * of a request, which no job has, and a task that it leaves out has no row.
  */
 export async function leasesOf(context: Context, jobs: readonly JobRecord[]): Promise<JobLeases> {

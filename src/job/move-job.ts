@@ -11,8 +11,8 @@ import { inOneCommit } from './one-commit.js';
 /**
  * Changes the status of a job if it is just as it was seen; true if this call did.
  *
- * A row that somebody has locked is passed over and not waited for: one open transaction must not keep a walk
- * from the rest. The next walk meets it again. Never sent again after a lost reply, for who did it could not be told.
+ * A row that another session has locked is passed over and not waited for: one open transaction must not keep a walk
+ * from the rest. The next walk meets it again. Never sent again after a lost reply, for it would not be known who did it.
  */
 export async function moveJob({ session }: Context, jobs: Jobs, move: Move): Promise<Result<boolean, StoreFailure>> {
   if (!session.dialect.returning) return inOneCommit(session, (inside) => moveLocked(inside, jobs, move));

@@ -15,7 +15,7 @@ import type { Assessed, Ticking } from './running-evidence.js';
 /** What was done with a job that was to be reaped. */
 export type Reaped = 'reaped' | 'left' | 'changed-meanwhile';
 
-/** Takes a job from its dead run as the caller decides, if it is just as it was seen; tells why it could not. */
+/** Takes a job from its dead run as the caller decides, if it is just as it was seen; returns why it could not. */
 export async function reapJob(ticking: Ticking, assessed: Assessed, forced: boolean): Promise<Result<Reaped, string>> {
   const { context, jobs, plan } = ticking;
   const { job } = assessed;

@@ -51,13 +51,13 @@ export interface ReaperOptions<S extends ShapeWithJobs> {
   readonly maxGapMs?: number | undefined;
   /**
    * What is done with a dead run's job, or a function that decides for each. A promise may be one of any string, for
-   * the compiler takes `async () => 'requeue'` for that; an answer that is none is told by `job.reap-failed`.
+   * the compiler takes `async () => 'requeue'` for that; a result that is none of these is reported by `job.reap-failed`.
    */
   readonly onDead:
     | 'requeue'
     | 'fail'
     | ((job: DeadJob<S>) => ReapDecision<S> | PromiseLike<ReapDecision<S>> | PromiseLike<string>);
-  /** Tells whether the process of a job with a pid is alive, in place of looking the pid up on this host. */
+  /** Says whether the process of a job with a pid is alive, in place of looking the pid up on this host. */
   readonly probe?: ((job: RunningJob<S>) => JobProcess | PromiseLike<string>) | undefined;
   /** How long a probe may take, in ms, up to a year; one that takes longer has failed, and proves nothing. Default 10,000. */
   readonly probeTimeoutMs?: number | undefined;
@@ -87,7 +87,7 @@ const check = requestOf(
   'options',
 );
 
-/** Refuses options that cannot work; a violated relation names both values. */
+/** Throws for options that cannot work; a violated relation names both values. */
 export function checkReaper({ settings }: Context, options: unknown): ReapPlan {
   const { deadTicks, finalizeGraceMs, maxRunningMs, onDead, probe, probeTimeoutMs, ...rest } = check(options);
   const { maxHoldMs } = settings.timing;

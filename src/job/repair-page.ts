@@ -16,7 +16,7 @@ import { inOneCommit } from './one-commit.js';
 const CHUNK = 500;
 
 /**
- * Clears the run ownership of those jobs that are just as they were found, and answers which: many in one
+ * Clears the run ownership of those jobs that are just as they were found, and returns which: many in one
  * commit, or, where one of them stands in the way, each in its own.
  */
 export async function repairPage(
@@ -36,7 +36,7 @@ export async function repairPage(
   return ok(repaired);
 }
 
-/** Locks the rows that nobody has locked, compares them with what was found, and clears those that are the same. */
+/** Locks the rows that no one has locked, compares them with what was found, and clears those that are the same. */
 async function repairTogether(
   session: Session,
   { statements, settings, readSeen, keyed }: Jobs,

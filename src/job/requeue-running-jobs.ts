@@ -36,7 +36,7 @@ export interface RequeueReportWith<Job extends { readonly jobId: unknown }> {
   readonly requeued: readonly Job[];
   /** Running jobs that were left alone: not provably dead, or a live lease is on their task. */
   readonly kept: readonly Job['jobId'][];
-  /** Jobs that changed while it looked, that somebody has locked, or whose UPDATE failed. */
+  /** Jobs that changed while it looked, that another session has locked, or whose UPDATE failed. */
   readonly skipped: readonly Job['jobId'][];
   /** Jobs whose row cannot be read, an id outside its `idType` for instance: nothing was done with them. */
   readonly unreadable: number;
@@ -51,7 +51,7 @@ export type RequeueReport<S extends ShapeWithJobs = ShapeWithJobs> = RequeueRepo
  * Returns running jobs to the queue at a start, their run ownership cleared in the same UPDATE.
  *
  * `'dead-only'` takes those whose process is provably gone (with `singleHost`, or `host` and `pidStart`) and
- * whose task nobody else is in the middle of moving: anything uncertain is kept for the reaper. `'all'` takes
+ * whose task no one else is in the middle of moving: anything uncertain is kept for the reaper. `'all'` takes
  * every running job whatever it is: only for a deployment of a single process, before it takes new work; a
  * second process would lose its running jobs. Each UPDATE is guarded by the row as it was seen, so a job that
  * finished meanwhile is left alone. Works under every mode.
@@ -130,7 +130,7 @@ async function requeueAll(
   );
 }
 
-/** Those whose process is dead and whose task is nobody's. */
+/** Those whose process is dead and whose task is no one's. */
 async function ownerlessOf(
   context: Context,
   { settings }: Jobs,

@@ -173,7 +173,7 @@ async function resetAll(context: Context, jobs: Jobs, reset: Reset): Promise<Res
 
 const metTwice = (jobs: readonly SeenJob[]): boolean => new Set(jobs.map(({ jobId }) => jobId)).size < jobs.length;
 
-/** Sent once: after a lost reply nobody could tell what the first try returned to the queue. */
+/** Sent once: after a lost reply it is not known what the first try returned to the queue. */
 async function resetAtOnce(
   session: Session,
   { statements, readSeen }: Jobs,

@@ -21,7 +21,7 @@ export interface Assessed {
   readonly job: JobRecord;
   readonly shown: RunningJob;
   readonly assessment: RunningAssessment;
-  /** Why its process could not be told, if a probe of the caller's failed. */
+  /** Why it is not known whether its process lives, if the caller's probe failed. */
   readonly probeFailed: string | undefined;
   /** The lease on its task, where one was read. */
   readonly lease: Judged | undefined;
@@ -49,7 +49,7 @@ export async function assessPage(ticking: Ticking, page: readonly JobRecord[]): 
       runningForMs,
       row: job.row,
     });
-    // A job that ran too long is reaped whatever its process does: nobody need be asked.
+    // A job that ran too long is reaped whatever its process does: no one need be asked.
     const overdue = runningForMs > plan.limits.maxRunningMs;
     const answer = overdue ? ok('unknown' as const) : await lookUp(ticking, job, shownJob);
     const process = answer.unwrapOr('unknown');
@@ -83,7 +83,7 @@ export function reportOverdue({ context, plan, memory, tick }: Ticking, job: Unr
   context.observer.emit('job.reap-failed', { jobId: id, taskId: null, runId: null, pid: null, message });
 }
 
-/** What tells one run of a job from every other. */
+/** What distinguishes one run of a job from every other. */
 function runOf({ jobId, runId, pid, started, claim }: JobRecord): string {
   return JSON.stringify([String(jobId), String(runId), pid, started, claim]);
 }

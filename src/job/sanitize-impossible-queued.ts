@@ -28,7 +28,7 @@ export interface SanitizeReportWith<Job extends { readonly jobId: unknown }> {
   readonly found: number;
   /** Those that this pass repaired, as they were found; none in a dry run. */
   readonly sanitized: readonly Job[];
-  /** Those that changed while it looked, that somebody has locked, or whose repair failed: the next pass meets them again. */
+  /** Those that changed while it looked, that another session has locked, or whose repair failed: the next pass meets them again. */
   readonly skipped: readonly Job['jobId'][];
   /** Jobs whose row cannot be read, an id outside its `idType` for instance: nothing was done with them. */
   readonly unreadable: number;
@@ -54,7 +54,7 @@ const check = requestOf(
  *
  * Each is repaired by a compare-and-swap on the values it was found with: a job that was claimed meanwhile is
  * untouched. Memory and each statement are bounded by `batchSize`; the pass may be killed anywhere and begun
- * again, in any number of processes at once, and a second one finds nothing. Every find is told by a
+ * again, in any number of processes at once, and a second one finds nothing. Every find is reported by a
  * `queue.impossible-found` warning, every repair by `queue.sanitized`. It restores an invariant, so it works
  * under every mode.
  *

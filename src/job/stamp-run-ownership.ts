@@ -16,7 +16,7 @@ import { checkClaim, type Jobs, jobsOf, pid } from './jobs-of.js';
 
 /** Which run has a claimed job. */
 export interface StampRequest<S extends ShapeWithJobs> {
-  /** The job, as the claim answered it. */
+  /** The job, as the claim returned it. */
   readonly job: ClaimedJob<S>;
   /** The run that has it now. */
   readonly runId: S['runId'];

@@ -6,17 +6,17 @@ export interface TickReportWith<JobId> {
   readonly examined: number;
   /** Claimed, and without a pid yet. */
   readonly starting: number;
-  /** Alive, or nobody can tell otherwise. */
+  /** Alive, or no one knows otherwise. */
   readonly alive: number;
   /** Their process is gone, but not for long enough. */
   readonly suspected: number;
-  /** Their process is gone, but somebody is in the middle of moving their task. */
+  /** Their process is gone, but another process is in the middle of moving their task. */
   readonly deferred: number;
   /** Taken from their dead run. */
   readonly reaped: number;
   /** Those of the reaped that ran longer than `maxRunningMs`: their process may still run. */
   readonly forced: number;
-  /** Left alone: changed meanwhile, locked by somebody, left by `onDead`, or something failed. */
+  /** Left alone: changed meanwhile, locked by someone, left by `onDead`, or something failed. */
   readonly skipped: number;
   /** Impossible queued jobs that were repaired. */
   readonly sanitized: number;

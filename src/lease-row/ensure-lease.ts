@@ -11,7 +11,7 @@ import { confirm } from './confirm-lease.js';
 import { notWanted, type RenewalState, renewClaims } from './renew-claims.js';
 import { rowMissing } from './row-missing.js';
 
-/** Refuses a time that no lease could have left. */
+/** Throws for a time that no lease could have left. */
 export function checkEnsure(ms: unknown): asserts ms is number {
   checkDuration('ms', ms, 0);
 }
@@ -20,7 +20,7 @@ export function checkEnsure(ms: unknown): asserts ms is number {
  * Verifies in the database, now, that the lease is ours with at least `ms` left: one statement, which renews. In a
  * caller's transaction it locks the row in place of that, until the transaction ends.
  *
- * A row that somebody has locked cannot be renewed at this moment: what it had left counts then.
+ * A row that another session has locked cannot be renewed at this moment: what it had left counts then.
  */
 export async function ensure(
   context: Context,

@@ -13,7 +13,7 @@ import { readJudged } from './read-holder.js';
 import { claimsOf, notWanted, stillWanted } from './renew-claims.js';
 import { rowMissing } from './row-missing.js';
 
-/** Refuses a bound that is none, that would shorten the hold, or that a rollback could take back. */
+/** Throws for a bound that is none, that would shorten the hold, or that a rollback could take back. */
 export function checkExtend(context: Context, lease: Lease, maxHoldMs: unknown): asserts maxHoldMs is number {
   checkDuration('maxHoldMs', maxHoldMs);
   const secret = secretOf(lease, context.root);

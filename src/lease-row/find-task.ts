@@ -45,7 +45,7 @@ export async function findTasks(
         const [position, task] = [readInteger(row['position']), tasks[at]];
         const taskId = position === null ? undefined : taskIds[position - 1];
         if (task === undefined || taskId === undefined || byId.has(taskId)) continue;
-        // A holder that nobody can read stops no other request.
+        // A holder that no one can read stops no other request.
         const judged = readRows(session, { rows: [row].filter(isHeld) }, judgeRow(context));
         byId.set(taskId, { ...task, judged: judged.isOk() ? (judged.value[0] ?? null) : unreadable(task, row) });
       }

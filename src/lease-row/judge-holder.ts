@@ -6,7 +6,7 @@ import { type Judgement, judge } from '../core/verdict.js';
 export interface SeenHolder {
   readonly holder: Holder;
   readonly nowMs: number;
-  /** What a reclaim compares: also an expiry that nobody can read is that of one acquisition. */
+  /** What a reclaim compares: also an expiry that no one can read is that of one acquisition. */
   readonly expiry: unknown;
 }
 

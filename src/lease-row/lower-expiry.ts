@@ -7,7 +7,7 @@ import type { Judged } from './judge-holder.js';
  * holder that is gone would be waited for as long as that was. One that lives renews it before.
  *
  * Only for who would take the lease: who looks changes nothing. Over the root handle, so that no rollback takes it
- * back; not from a caller's transaction, which may have the only connection. What fails here is told, and tried again
+ * back; not from a caller's transaction, which may have the only connection. What fails here is reported, and tried again
  * by the next who asks.
  */
 export async function lowerExpiry({ session, root }: Context, judged: Judged): Promise<void> {

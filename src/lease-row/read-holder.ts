@@ -17,13 +17,13 @@ export const judgeRow =
       expiry: row['expires_ms'],
     });
 
-/** A row of a lease that nobody can read: whoever holds the task, it is not free. */
+/** A row of a lease that no one can read: whoever holds the task, it is not free. */
 export interface Unreadable {
   readonly taskId: IdValue | null;
   readonly claim: string | null;
 }
 
-/** Holders that were read and judged one by one, and the rows that could not be read, which are told. */
+/** Holders that were read and judged one by one, and the rows that could not be read, which are reported. */
 export interface JudgedRows {
   readonly judged: readonly Judged[];
   readonly unreadable: readonly Unreadable[];
@@ -80,7 +80,7 @@ export async function* pagesOfJudged(context: Context): AsyncGenerator<Result<Ju
   }
 }
 
-/** Reads and judges the holder of a task by an id that somebody gives; `null` if it is free. */
+/** Reads and judges the holder of a task by an id that the caller gives; `null` if it is free. */
 export async function seekJudged(context: Context, taskId: IdValue): Promise<Result<Judged | null, StoreFailure>> {
   const { session, sought } = context;
   if (isNoId(context, taskId)) return readJudged(context, taskId);
@@ -92,10 +92,10 @@ export async function seekJudged(context: Context, taskId: IdValue): Promise<Res
     .map(([judged]) => judged ?? null);
 }
 
-/** Holders by the ids that somebody gave. */
+/** Holders by the ids that someone gave. */
 export interface SoughtRows {
   readonly byId: ReadonlyMap<IdValue, Judged | 'unreadable'>;
-  /** True if a row cannot be read so much that nobody knows whose lease it is. */
+  /** True if a row cannot be read so much that no one knows whose lease it is. */
   readonly unplaced: boolean;
 }
 

@@ -33,7 +33,7 @@ export async function reclaim(
   });
 }
 
-/** Whether a DELETE did its work; after a reply that was lost the row tells. */
+/** Whether a DELETE did its work; after a reply that was lost the row shows it. */
 async function isGone(
   context: Context,
   { taskId, claim }: Holder,

@@ -12,7 +12,7 @@ import { demandInteger, readInteger, readText } from '../sql/rows.js';
 import type { Judged } from './judge-holder.js';
 import { readJudgedOf } from './read-holder.js';
 
-/** What a renewal found of one lease; what remains is less the time that the answer took, on our own clock. */
+/** What a renewal found of one lease; what remains is less the time that the reply took, on our own clock. */
 export type RenewalState =
   | { readonly is: 'renewed'; readonly expiresAtMs: number; readonly remainingMs: number }
   | { readonly is: 'locked'; readonly remainingMs: number }
@@ -29,7 +29,7 @@ export interface Renewal {
  * so that it revives nothing. Rows that it did not touch are looked at once more: there means locked, not lost.
  *
  * Each try asks again which of them are still trusted: one whose holder gave it up while the statement was put off
- * must not live on for a TTL. Those are left out of the answer.
+ * must not live on for a TTL. Those are left out of the result.
  */
 export async function renewClaims(
   context: Context,
@@ -96,16 +96,16 @@ export function notWanted(holding: Holding): LeaseLost {
   return holding.check() ?? leaseLost({ taskId, fencingToken, reason: 'gone' });
 }
 
-/** A row of ours that is there, and that nobody can read. */
+/** A row of ours that is there, and that no one can read. */
 const UNREADABLE: RenewalState = Object.freeze({ is: 'locked', remainingMs: 0 });
 
-/** A row that the update did not touch: somebody has locked it, or it is not there. */
+/** A row that the update did not touch: another session has locked it, or it is not there. */
 function notUpdated(claim: string, seen: Judged | undefined, tookMs: number): RenewalState {
   if (seen?.holder.claim !== claim) return { is: 'missing', holder: seen?.holder ?? null };
   return { is: 'locked', remainingMs: (seen.holder.expiresAtMs ?? seen.nowMs) - seen.nowMs - tookMs };
 }
 
-/** An answer with the time that it took. */
+/** A reply with the time that it took. */
 async function ask(
   { session, ports }: Context,
   query: LateQuery,
@@ -128,7 +128,7 @@ export function claimsOf({ dialect }: Context, holdings: readonly Holding[]): Cl
 const SLACK_MS = 50;
 
 /**
- * A row that the update answered was renewed; one that was read back was if its expiry has moved, or can move no more.
+ * A row that the update returned was renewed; one that was read back was if its expiry has moved, or can move no more.
  * One whose expiry was lowered, by an observer who saw the clock set back, may have been left out for all that.
  */
 function stateOf(

@@ -49,7 +49,7 @@ async function insertAndSettle(
   const isOpen = ({ pending }: Keyed): boolean => !outcomes.has(pending.request.taskId);
   for (let tries = 1; tries <= maxTries(context) && all.some(isOpen); tries += 1) {
     const { broken, mayHaveLeft } = await insert(context, all.filter(isOpen), outcomes);
-    // A broken insert may have left its rows all the same: the claims tell.
+    // A broken insert may have left its rows all the same: the claims show it.
     const mayLook = broken === undefined || (mayHaveLeft && !context.session.inTransaction);
     const unread = mayLook ? await settleOthers(context, all.filter(isOpen), outcomes, mayHaveLeft) : undefined;
     const trouble = broken ?? unread;

@@ -95,7 +95,7 @@ export async function acquire(context: Context, request: CheckedRequest): Promis
  * 1. Insert the lease where the task is there, in the stage of the request, and free: the task is read in the same
  *    statement, and on PostgreSQL again, as of the latest commit, when the row is there.
  * 2. Inserted, and the task still in that stage: granted. Elsewhere by now: what was inserted is deleted, `lost-race`.
- * 3. No row, or none that was told, or nobody could look because the task's row is locked: read the task and its
+ * 3. No row, or none that was returned, or no one could look because the task's row is locked: read the task and its
  *    holder, in one statement.
  * 4. No task: `task-not-found`. In another stage: `lost-race`, whoever holds it. What may have been inserted is deleted.
  * 5. MySQL inserts without a look, for its lock on the task would be waited for: where the row spells its id in another
@@ -144,7 +144,7 @@ async function look(context: Context, keyed: Keyed, mayHaveWritten: boolean): Re
   return settle(context, keyed, found.value, { askedAt, mayHaveWritten });
 }
 
-/** A broken insert may have left its row all the same: the claim tells. */
+/** A broken insert may have left its row all the same: the claim shows it. */
 async function findOwn(
   context: Context,
   { pending }: Keyed,

@@ -19,7 +19,7 @@ import { release } from './release-lease.js';
 export interface AcquiredLeasesWith<TaskId extends IdValue, Stage extends string | null, RunId extends IdValue> {
   /** The leases that were granted, in the order of their requests. */
   readonly acquired: readonly Lease<TaskId, Stage, RunId>[];
-  /** Those whose task somebody holds. */
+  /** Those whose task another process holds. */
   readonly busy: readonly LeaseBusy[];
   /** Those whose task is not there, or not in the stage of the request. */
   readonly refused: readonly (LostRace<Stage> | TaskNotFound)[];
@@ -37,7 +37,7 @@ const CHUNK = 500;
  *
  * Rows are inserted in the order of their ids, so that two such calls never wait for each other in a ring.
  * A task may be named once. Fails as a whole with `not-granting` or `store-failure`, unless every request that
- * was not answered chose to proceed unguarded; what was granted before a failure is given back, or expires.
+ * got no reply chose to proceed unguarded; what was granted before a failure is given back, or expires.
  *
  * @example
  * ```ts

@@ -73,7 +73,7 @@ export async function undo(context: Context, { pending, key }: Keyed): Promise<R
   return deleted.map(() => undefined).mapErr(ofUnknownOutcome);
 }
 
-/** What was inserted for us cannot be read, and has been told. */
+/** What was inserted for us cannot be read, and that was reported. */
 const UNREADABLE = Object.freeze({
   kind: 'schema',
   retryable: false,
@@ -114,7 +114,7 @@ export async function settle(
 }
 
 /**
- * Our own row, found by reading: its reply was lost, or the database gives none. Nobody renewed it yet, so the
+ * Our own row, found by reading: its reply was lost, or the database gives none. No one renewed it yet, so the
  * time that it has stood there when it was read is spent: trust is anchored that long before we asked.
  */
 function adopt(
@@ -134,7 +134,7 @@ function adopt(
   return grant(context, pending, row, anchor);
 }
 
-/** Emits that somebody else holds the task. */
+/** Emits that another process holds the task. */
 function busy({ observer }: Context, { taskId, actor }: CheckedRequest, { holder, judgement }: Judged): LeaseBusy {
   const { verdict, reason } = judgement;
   const { fencingToken } = holder;

@@ -41,7 +41,7 @@ const check = requestOf({ beyond: number } satisfies RulesOf<AdvanceRequest>);
  * work goes on there, say the greatest token that an outside system may remember. Claims are never given again, so
  * fences within the database need none of this. May be run at any time, and again.
  *
- * Answers the number that every later token is greater than. On PostgreSQL it needs the right to update the sequence;
+ * Returns the number that every later token is greater than. On PostgreSQL it needs the right to update the sequence;
  * elsewhere it inserts a row for no task, and deletes it. Fails with `store-failure`. Throws `TypeError` on an ownership
  * made by `using(trx)`. Works under every mode.
  *

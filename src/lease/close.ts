@@ -30,7 +30,7 @@ async function close(context: Context, deadlineMs: number): Promise<Result<Close
   const unfinished = [...renewer.holdings].map((holding) => {
     const { taskId, fencingToken, actor, claim } = holding.facts;
     renewer.drop(holding);
-    // Its owner may still write: the claim stays known, so that nobody here takes the row for an orphan's.
+    // Its owner may still write: the claim stays known, so that no one here takes the row for an orphan's.
     claims.enter(claim, holding.entry);
     return Object.freeze({ taskId: jsonId(taskId), fencingToken, actor });
   });

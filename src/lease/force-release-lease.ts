@@ -36,7 +36,7 @@ const check = requestOf({ taskId, fencingToken: token, by: text, reason: text } 
  * Takes a lease from its owner, whoever it is and alive or not: for an operator, by compare-and-swap.
  *
  * The owner may still run: its fenced writes are refused and its signal fires at its next renewal, but an
- * effect that it has already begun goes on. Answers the holder that was removed. Fails with `token-mismatch`
+ * effect that it has already begun goes on. Returns the holder that was removed. Fails with `token-mismatch`
  * (with the present holder), `already-free` or `store-failure`. Works under every mode.
  */
 export function forceReleaseLease<S extends Shape>(

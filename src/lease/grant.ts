@@ -86,7 +86,7 @@ export function grantUnguarded(context: Context, request: CheckedRequest, reason
   context.observer.emit('lease.acquired', { taskId: jsonId(taskId), fencingToken: null, actor, ...told });
   const facts = { taskId, actor, stage, runId, claim, fencingToken: null, guarded: false, acquiredAtMs };
   const times = { expiresAtMs: acquiredAtMs + ttlMs, deadlineAtMs: acquiredAtMs + maxHoldMs };
-  // Nothing ends such a lease but its release, which may never come: nobody keeps it before it is listened to.
+  // Nothing ends such a lease but its release, which may never come: no one keeps it before it is listened to.
   const signal = new LeaseSignal((asked) => {
     asked.follow(request.signal);
     if (context.closing.begun) asked.abort(notGranting('closed'));

@@ -4,7 +4,7 @@ import type { Holding } from '../holding/holding.js';
 import type { ScheduledCall } from '../port/clock.js';
 import { renewAll } from './renew-all.js';
 
-/** How soon a row that somebody had locked is tried again, in ms; twice as long each time, up to a tenth of the interval. */
+/** How soon a row that another session had locked is tried again, in ms; twice as long each time, up to a tenth of the interval. */
 const LOCKED_AGAIN_MS = 20;
 
 const NONE_LOCKED = Object.freeze({ holdings: [], times: 0, dueMs: Number.POSITIVE_INFINITY });
@@ -68,7 +68,7 @@ export class LeaseRenewer implements Renewer {
     if (clock.monotonicMs() >= untilMonotonicMs || clock.wallMs() >= untilWallMs) this.#checkAll();
   }
 
-  /** Checks every lease; answers for how long all that are not lost are trusted, in ms. */
+  /** Checks every lease; returns for how long all that are not lost are trusted, in ms. */
   #checkAll(): number {
     let minMs = Number.POSITIVE_INFINITY;
     for (const holding of this.#held) {

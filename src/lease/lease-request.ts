@@ -75,7 +75,7 @@ const check = requestOf({
   ifStoreFails: optional(oneOf('refuse', 'proceed-unguarded'), 'refuse'),
 } satisfies RulesOf<LeaseRequest<Shape>>);
 
-/** Refuses a request of the wrong shape, before any statement. */
+/** Throws for a request of the wrong shape, before any statement. */
 export function checkLeaseRequest({ settings }: Context, request: unknown): CheckedRequest {
   const { timing } = settings;
   const checked = check(request, settings);

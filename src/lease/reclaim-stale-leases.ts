@@ -26,7 +26,7 @@ export interface ReclaimReport {
   readonly kept: readonly Holder[];
   /** Dead holders whose DELETE failed: the next pass looks at them again. */
   readonly skipped: readonly Holder[];
-  /** Rows that cannot be read: each is told by `store.failed` and left alone. */
+  /** Rows that cannot be read: each is reported by `store.failed` and left alone. */
   readonly unreadable: number;
 }
 

@@ -26,7 +26,7 @@ export interface Released {
 /**
  * Gives a lease back: one DELETE of exactly this acquisition, never of another's.
  *
- * Losing is not an error: `'superseded'` says that the row was gone or somebody else's; the loss is told, and
+ * Losing is not an error: `'superseded'` says that the row was gone or another process's; the loss is reported, and
  * the signal fires. Inside a caller's transaction the row goes with its commit. A `store-failure` leaves the row to
  * expire, or to be reclaimed as an orphan by this process; asked again after one of unknown outcome, a row that is
  * gone is `'already-released'`, whoever holds the task by then.
@@ -76,7 +76,7 @@ async function giveBack(context: Context, holding: Holding): Promise<Result<Rele
     releaseFailed(context, holding, deleted.error);
     return err(deleted.error);
   }
-  // A second release of the same lease may have been answered first.
+  // A second release of the same lease may have had its reply first.
   if (holding.state === 'released') return ok(ALREADY);
   // An earlier try whose reply was lost may have deleted the row, if it was still ours then.
   if (changed(context.session, deleted.value) || (deleted.value.repeated && lostBefore === undefined)) {

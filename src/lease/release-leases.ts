@@ -18,7 +18,7 @@ import { type ReleaseOutcome, release, releaseFailed } from './release-lease.js'
 const CHUNK = 500;
 
 /**
- * Gives many leases back in few statements; answers one outcome for each, in their order.
+ * Gives many leases back in few statements; returns one outcome for each, in their order.
  *
  * A `store-failure` leaves the rows of its statement to expire.
  */

@@ -8,7 +8,7 @@ import { rowMissing } from '../lease-row/row-missing.js';
 /** Claims in one renewal statement: 5,000 leases take ten statements a tick. */
 const CHUNK = 500;
 
-/** Renews leases in chunks; answers those whose row was locked, which are neither renewed nor lost. */
+/** Renews leases in chunks; returns those whose row was locked, which are neither renewed nor lost. */
 export async function renewAll(context: Context, holdings: readonly Holding[]): Promise<readonly Holding[]> {
   const due = holdings.filter((holding) => holding.check() === undefined);
   const locked: Holding[] = [];

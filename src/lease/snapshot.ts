@@ -43,7 +43,7 @@ export interface Snapshot {
   readonly leases: readonly LeaseSnapshot[];
   /** True if there are more leases than are listed. */
   readonly truncated: boolean;
-  /** Rows of leases that cannot be read, among those that were looked at: each is told by `store.failed`. */
+  /** Rows of leases that cannot be read, among those that were looked at: each is reported by `store.failed`. */
   readonly unreadable: number;
   /** Queued jobs that carry a run's ownership, among the first 50,000; `null` without the option `jobs`. */
   readonly impossibleQueued: number | null;

@@ -47,7 +47,7 @@ const checkLease = requestOf(
 /**
  * The migration that creates the lease table, for those who run `ensureSchema` through Kysely's `Migrator`.
  *
- * The dialect is told by the handle. Give it a name of your own in your record of migrations.
+ * The dialect is inferred from the handle. Give it a name of your own in your record of migrations.
  *
  * @example
  * ```ts

@@ -12,7 +12,7 @@ function given(attributes: Readonly<Record<string, string | boolean | null>>): A
   );
 }
 
-/** What an event is counted under; attributes have few values each, so never an id or a text of somebody's. */
+/** What an event is counted under; attributes have few values each, so never an id or a text of another's. */
 export const COUNTED_BY: { readonly [T in EventType]?: (event: Told<T>) => Attributes } = {
   'lease.acquired': ({ guarded, provisional }) => ({
     'transition_ownership.lease.guarded': guarded,

@@ -2,7 +2,7 @@ import { type Attributes, type Context, type Span, SpanStatusCode, type Tracer }
 import type { EffectFacts } from '../index.js';
 import { quietly } from './quietly.js';
 
-/** How many effects of one hold are followed at once: where an end is never told, memory stays bounded. */
+/** How many effects of one hold are followed at once: where an end is never reported, memory stays bounded. */
 const MOST = 100;
 
 /** The spans of the effects of one hold, from their start to the word on their outcome. */
@@ -42,7 +42,7 @@ export function effectAttributes({ effect, key }: EffectFacts): Attributes {
   return { 'transition_ownership.effect.name': effect, 'transition_ownership.effect.key': key };
 }
 
-/** Ends a span, as one that failed if there is an error to tell. */
+/** Ends a span, as one that failed if there is an error to report. */
 export function endSpan(span: Span, attributes: Attributes, error: string | undefined): void {
   quietly(() => {
     span.setAttributes(attributes);

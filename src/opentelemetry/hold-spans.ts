@@ -10,7 +10,7 @@ interface Hold {
   readonly effects: EffectSpans;
 }
 
-/** How many holds are followed at once: where an end is never told, memory stays bounded. */
+/** How many holds are followed at once: where an end is never reported, memory stays bounded. */
 const MOST = 10_000;
 
 const OUTCOME = 'transition_ownership.hold.outcome';
@@ -21,8 +21,8 @@ type About<T extends OwnershipEvent['type']> = Extract<OwnershipEvent, { readonl
 /**
  * A span for each hold of a guarded lease, with what happened under it, and a child for each of its effects.
  *
- * An unguarded lease has none: nobody tells when it ends. A task has one lease at a time, so its id finds the hold,
- * and the token tells whether an event is about that one.
+ * An unguarded lease has none: no one reports when it ends. A task has one lease at a time, so its id finds the hold,
+ * and the token shows whether an event is about that one.
  */
 export class HoldSpans {
   readonly #tracer: Tracer;
@@ -133,7 +133,7 @@ export class HoldSpans {
     return true;
   }
 
-  /** The end of a hold was not told: its transaction was rolled back, or its owner never came back. */
+  /** The end of a hold was not reported: its transaction was rolled back, or its owner never came back. */
   #endUnseen(taskId: JsonId): void {
     const hold = this.#holds.get(taskId);
     if (hold === undefined) return;
@@ -152,7 +152,7 @@ export class HoldSpans {
     return true;
   }
 
-  /** Ends the effect's own span; one that was told without a start of this hold's is an event of the hold. */
+  /** Ends the effect's own span; one that was emitted without a start in this hold is an event of the hold. */
   #effectEnded(
     event: About<'effect.applied' | 'effect.unknown' | 'effect.unrecorded'>,
     attributes: Attributes,

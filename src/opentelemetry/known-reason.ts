@@ -1,6 +1,6 @@
 import type { VerdictReason } from '../index.js';
 
-/** The reasons that the library knows; a judge of the caller's may give any other. */
+/** The reasons that the library knows; the caller's judge may give any other. */
 const REASONS: Readonly<Record<VerdictReason, true>> = {
   'over-budget': true,
   expired: true,

@@ -14,7 +14,7 @@ export interface OpenTelemetryOptions {
   readonly meter?: Meter;
   /** Makes the spans. Default: the global one. */
   readonly tracer?: Tracer;
-  /** Put on every measurement and every span: what tells this ownership from another one of the same process. */
+  /** Put on every measurement and every span: what distinguishes this ownership from another one of the same process. */
   readonly attributes?: Attributes;
   /** Gets every event as well, as `onEvent` of the ownership would. */
   readonly onEvent?: Listener;

@@ -3,6 +3,6 @@ export function quietly(work: () => unknown): void {
   try {
     work();
   } catch {
-    // There is nobody to tell it to.
+    // There is no one to report it to.
   }
 }

@@ -17,7 +17,7 @@ interface Gauges {
 const NONE: Readonly<Record<Verdict, number>> = { live: 0, dead: 0, unknown: 0 };
 
 /**
- * Makes the gauges of what a snapshot shows; answers the function that has them read an ownership, and that answers the
+ * Makes the gauges of what a snapshot shows; returns the function that has them read an ownership, and that returns the
  * one that stops it.
  *
  * They are gauges and not sums: every process that watches a database sees all of its rows.

@@ -1,5 +1,5 @@
-/** Tells one file from another that took its place. */
+/** Distinguishes a file from another that took its place. */
 export interface Files {
-  /** What no other file of this host has while this one is there; `null` where it cannot be told. Never throws. */
+  /** What no other file of this host has while this one is there; `null` where it is not known. Never throws. */
   identity(path: string): string | null;
 }

@@ -13,7 +13,7 @@ export interface Ports {
   readonly identity: ProcessIdentity;
   /** Looks up pids. Default: signal 0 and, on Linux, `/proc`. */
   readonly processes: ProcessTable;
-  /** Tells a database file from another in its place. Default: device and inode. */
+  /** Distinguishes a database file from another in its place. Default: device and inode. */
   readonly files: Files;
   /** The claims of this process. Default: one per process, shared by all copies of the package. */
   readonly registry: ClaimRegistry;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { CompiledQuery } from 'kysely';
 import { isOwn } from '../sql/own-statement.js';
 
-/** Statements that a server keeps for a session: more than the library has, and a bound for what expressions of the caller's make of them. */
+/** Statements that a server keeps for a session: more than the library has, and a bound for what the caller's expressions make of them. */
 const MAX_NAMES = 200;
 
 /** The statements of the library by their text, each with the name under which a server keeps it. */

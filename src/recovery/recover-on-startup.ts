@@ -42,7 +42,7 @@ export interface RecoveryRequest<S extends Shape> {
   readonly jobs: RequeueOwners;
   /** Asked about effects that were started and are not known to be applied. Default: none, and they are held. */
   readonly probes?: Probes<S> | undefined;
-  /** True to report what would be done, and to change nothing and tell no event. Default false. */
+  /** True to report what would be done, and to change nothing and emit no event. Default false. */
   readonly dryRun?: boolean | undefined;
 }
 
@@ -66,7 +66,7 @@ export interface RecoveryReportWith<TaskId, Job extends { readonly jobId: unknow
   /** Leases of dead owners that could not be deleted. */
   readonly skipped: readonly Holder[];
   /**
-   * Rows of leases, effects and jobs that cannot be read, an id outside its type for instance: each is told by
+   * Rows of leases, effects and jobs that cannot be read, an id outside its type for instance: each is reported by
    * `store.failed`, left alone, and stops no other.
    */
   readonly unreadable: number;
@@ -83,12 +83,12 @@ export type RecoveryReport<S extends Shape = Shape> = RecoveryReportWith<S['task
  * In this order: running jobs of dead processes go back to the queue; impossible queued jobs are repaired; the
  * leases of dead owners are deleted; the transitions whose effects are unfinished are listed, each with what to
  * do about it: `redrive` (run its handler again), `converge` (the same: what was applied is not applied again),
- * or `hold` (a person looks, and tells by `resolveEffect`). Steps without their option do nothing.
+ * or `hold` (a person looks, and decides by `resolveEffect`). Steps without their option do nothing.
  *
  * A row that fails does not stop the others: it is reported as skipped. Each write is a compare-and-swap on what
  * was seen, so recovery may be killed anywhere and run again, and in several processes at once, except with
  * `jobs: 'all'`. A second run changes nothing more; what is to be redriven, converged or held stays listed until
- * somebody did it. Probes are asked one after the other.
+ * another process did it. Probes are asked one after the other.
  *
  * Fails with `store-failure` if a step could not be done as a whole; the others were still tried. Take no new
  * work then. Throws `TypeError` on an ownership made by `using(trx)`.

@@ -24,7 +24,7 @@ export type UnfinishedTransition<S extends Shape = Shape> = UnfinishedTransition
 
 /** The transitions with unfinished effects. */
 export interface UnfinishedTransitionsWith<TaskId> {
-  /** Those that nobody is in the middle of, in the order of their tasks. */
+  /** Those that no one is in the middle of, in the order of their tasks. */
   readonly transitions: readonly UnfinishedTransitionWith<TaskId>[];
   /** The tasks of those whose owner lives, or may live: they are its own to finish. */
   readonly underWay: readonly TaskId[];
@@ -33,12 +33,12 @@ export interface UnfinishedTransitionsWith<TaskId> {
 /** The same, with the types of an ownership. */
 export type UnfinishedTransitions<S extends Shape = Shape> = UnfinishedTransitionsWith<S['taskId']>;
 
-/** The same, with the number of rows of the journal that could not be read: each was told. */
+/** The same, with the number of rows of the journal that could not be read: each was reported. */
 export interface ReadTransitions extends UnfinishedTransitions {
   readonly unreadable: number;
 }
 
-/** Lists the transitions with unfinished effects, and asks the probes of those that nobody is in the middle of. */
+/** Lists the transitions with unfinished effects, and asks the probes of those that no one is in the middle of. */
 export async function unfinishedTransitions(
   context: Context,
   effects: EffectStatements,
@@ -66,7 +66,7 @@ export async function unfinishedTransitions(
   return ok({ transitions: Object.freeze(transitions), underWay, unreadable: unreadable.length });
 }
 
-/** Those of the tasks whose owner is not proved dead, or whose lease cannot be read; nobody's where the library does not guard. */
+/** Those of the tasks whose owner is not proved dead, or whose lease cannot be read; no one's where the library does not guard. */
 async function ownedOf(
   context: Context,
   taskIds: readonly IdValue[],

@@ -111,7 +111,7 @@ function report(all: readonly Finding[]): DialectReport {
   });
 }
 
-/** A task that nobody has: far below all real ids, or named for what it is. */
+/** A task that no one has: far below all real ids, or named for what it is. */
 function newScratch({ settings, ports: { randomness } }: Context): Probe['scratch'] {
   const claim = scratchClaim(randomness.claim());
   const below = Math.floor(randomness.fraction() * 1e9);

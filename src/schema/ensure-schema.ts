@@ -171,7 +171,7 @@ async function areComplete(session: Session, tables: readonly OwnTable[]): Promi
   return ok(true);
 }
 
-/** True if an upgrade left the old table behind; one that never was a table of the library's is nobody's leftover. */
+/** True if an upgrade left the old table behind; one that never was a table of the library's is no one's leftover. */
 async function isOldOneLeft(session: Session, table: OwnTable): Promise<Result<boolean, StoreFailure>> {
   const neverHadAnother = isComplete(table, new Set(table.always));
   if (neverHadAnother || !session.dialect.schemaCommits) return ok(false);

@@ -10,7 +10,7 @@ import { execute, type Reply, transact } from '../sql/execute.js';
 import { BIG, type ProbeStatements } from '../sql/probe-statements.js';
 import { readInteger, readText } from '../sql/rows.js';
 
-/** What the probes of one check have in hand: a row that is nobody's lease. */
+/** What the probes of one check have in hand: a row that is no one's lease. */
 export interface Probe {
   readonly context: Context;
   readonly statements: ProbeStatements;
@@ -24,7 +24,7 @@ const CLAIM_ENDS = 'z';
 /** A claim with a letter in it, whose other spelling is another claim. */
 export const scratchClaim = (claim: string): string => `${claim}${CLAIM_ENDS}`;
 
-/** Inserts the scratch row, and sees how the driver tells it. */
+/** Inserts the scratch row, and sees how the driver reports it. */
 export async function insertScratch({ context, scratch }: Probe): Found {
   const { session, leases, ports, dialect } = context;
   const { pid, bootId, host, start } = ports.identity;
@@ -117,7 +117,7 @@ export async function probeValues({ context: { session }, statements }: Probe): 
 /** Whether a transaction that is rolled back leaves nothing behind. */
 export async function probeRollback({ context: { session }, statements, scratch }: Probe): Found {
   const abandoned = storeFailure({ kind: 'other', retryable: false, outcome: 'not-applied', cause: 'on purpose' });
-  // A failure on purpose is told to nobody.
+  // A failure on purpose is not reported.
   const quiet = { ...session, observer: new Observer(undefined) };
   const rolledBack = await transact(quiet, async (inside): Promise<Result<void, StoreFailure>> => {
     const renamed = await execute(inside, statements.rename({ ...scratch, actor: 'rolled back' }), 'once');
@@ -138,7 +138,7 @@ const NO_RETURNING = finding(
 const NO_COUNTS = finding(
   'no-counts',
   'error',
-  'The driver does not tell how many rows a statement changed: a stage write that won would be told as lost. Use another dialect package.',
+  'The driver does not say how many rows a statement changed: a stage write that won would be told as lost. Use another dialect package.',
 );
 const WRONG_COUNTS = finding(
   'wrong-counts',

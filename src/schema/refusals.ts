@@ -4,7 +4,7 @@ import { inspectValue } from '../core/inspect-value.js';
 import type { NamedTable } from '../dialect/dialect.js';
 import type { OwnTable } from '../sql/schema-statements.js';
 
-/** A table of somebody else's stands where ours should: it is never altered. */
+/** Another's table stands where ours should: it is never altered. */
 export function notOurs({ table }: OwnTable, lacking: string): StoreFailure {
   return wrong(
     `the table ${inspectValue(table)} is there already and is not the library’s: it has no column ${inspectValue(lacking)}`,

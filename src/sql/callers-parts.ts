@@ -5,10 +5,10 @@ import type { Fragment } from '../dialect/dialect.js';
 import type { CallersTable } from './callers-table.js';
 import type { Slots } from './statement.js';
 
-/** Columns of the caller's with their values, or with expressions of Kysely's builder. */
+/** The caller's columns with their values, or with expressions of Kysely's builder. */
 export type Columns = Readonly<Record<string, unknown>>;
 
-/** Conditions of the caller's: values by column, or one expression. */
+/** The caller's conditions: values by column, or one expression. */
 export type Conditions = Columns | ((builder: unknown) => unknown);
 
 /** One column of an order. */
@@ -34,7 +34,7 @@ export function isExpression(value: unknown): value is Expression<unknown> {
   return typeof value === 'object' && value !== null && 'toOperationNode' in value;
 }
 
-/** What a function of the caller's builds; nothing at all would otherwise be NULL in a statement. */
+/** What the caller's function builds; nothing at all would otherwise be NULL in a statement. */
 export function built(name: string, build: (builder: unknown) => unknown): Expression<unknown> {
   const expression = unawaited(build(expressionBuilder()));
   if (!isExpression(expression))

@@ -12,7 +12,7 @@ import type { Row } from './execute.js';
 import { readingRows, spelledBy } from './handle-probes.js';
 import { shownTable, tableName } from './tables.js';
 
-/** What spells names: a Kysely of the caller's, or a transaction, with its plugins. */
+/** What spells names: the caller's Kysely, or a transaction, with its plugins. */
 export type Handle = Pick<Kysely<object>, 'getExecutor'>;
 
 type Executor = ReturnType<Handle['getExecutor']>;
@@ -32,7 +32,7 @@ function haveSamePlugins({ plugins: a }: Executor, { plugins: b }: Executor): bo
 }
 
 /**
- * A table of the caller's, with its names as the caller's handle spells them: in the schema of `withSchema`, in the
+ * The caller's table, with its names as the caller's handle spells them: in the schema of `withSchema`, in the
  * case of `CamelCasePlugin`.
  *
  * Statements on the table take their fragments from here; their own names and aliases never pass a plugin.

@@ -18,7 +18,7 @@ export interface ColumnsFound {
   readonly uniqueJobs: boolean;
   /** True where the next fencing tokens may be those of leases that are there. */
   readonly tokensBehind: boolean;
-  /** What the ids of the tasks are, and the only ones that there can be; `null` where nobody looked, or for any. */
+  /** What the ids of the tasks are, and the only ones that there can be; `null` where no one looked, or for any. */
   readonly idHolds: Holds | null;
   readonly idLabels: readonly string[] | null;
   /** The most characters of a stage, and the only stages that there can be; `null` for any. */
@@ -26,7 +26,7 @@ export interface ColumnsFound {
   readonly stageLabels: readonly string[] | null;
 }
 
-/** What is taken for true of columns that nobody has looked at. */
+/** What is taken for true of columns that no one has looked at. */
 export function columnsAsSaid(format: TimeFormat): ColumnsFound {
   return Object.freeze({
     times: Object.freeze({ updatedAt: format, startedAt: format, finishedAt: format, availableAt: format }),

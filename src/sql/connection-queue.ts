@@ -27,7 +27,7 @@ export class ConnectionQueue {
   /** Set while the connection was asked for and has not come; since when is read by whoever looks first. */
   #asked: { readonly clock: Clock; sinceMs: number | undefined } | undefined;
   #alarm: ScheduledCall | undefined;
-  /** When it calls: 0 while nothing is in the way, and later than anything where nobody waits any more. */
+  /** When it calls: 0 while nothing is in the way, and later than anything where no one waits any more. */
   #alarmAtMs = 0;
   #armsSoon = false;
 
@@ -55,7 +55,7 @@ export class ConnectionQueue {
   }
 
   #enter(place: Place, trusted: Trusted | undefined, job: Waiting['job'], reject: Waiting['reject']): void {
-    // Nothing is read where nobody is in the way: what comes first asks at once.
+    // Nothing is read where no one is in the way: what comes first asks at once.
     const sinceMs = this.#serving ? place.clock.monotonicMs() : Number.NEGATIVE_INFINITY;
     const waiting = { place, trusted, sinceMs, job, reject };
     this.#waiting.push(waiting);
@@ -64,7 +64,7 @@ export class ConnectionQueue {
     else if (this.#alarmAtMs > 0 && place.clock.monotonicMs() + leftOf(waiting, 0) < this.#alarmAtMs) this.#arm();
   }
 
-  /** Serves until nobody waits: never rejects. */
+  /** Serves until no one waits: never rejects. */
   async #serve(): Promise<void> {
     this.#serving = true;
     for (let first = this.#waiting.first; first !== undefined; first = this.#waiting.first) {
@@ -75,7 +75,7 @@ export class ConnectionQueue {
         if ('query' in first.job) await first.place.database.getExecutor().provideConnection(this.#sendFirst);
         else await first.place.database.connection().execute(this.#runFirst);
       } catch (cause) {
-        // The connection could not be had; where it could not be given back, the answer is known already.
+        // The connection could not be had; where it could not be given back, the reply is known already.
         if (this.#waiting.first === first) this.#waiting.shift()?.reject(cause);
       }
       this.#granted();
@@ -101,7 +101,7 @@ export class ConnectionQueue {
     const { turn } = eventLoopOf(clock);
     if (turn === undefined) this.#arm();
     else if (!this.#armsSoon) {
-      // A connection that nobody has comes within this turn of the event loop: only another is worth a timer.
+      // A connection that no one has comes within this turn of the event loop: only another is worth a timer.
       this.#armsSoon = true;
       void turn.then(() => {
         this.#armsSoon = false;

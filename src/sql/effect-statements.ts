@@ -87,13 +87,13 @@ export function effectStatements(database: Database, dialect: Dialect, names: Ef
         condition: fence(p),
       }),
     ),
-    /** Starts anew what somebody had started and did not do: exactly the start that was seen. */
+    /** Starts anew what another process had started and did not do: exactly the start that was seen. */
     takeOver: statement<StartEffect & { seen: string }>(
       database,
       (p) => sql`update ${effects} set ${claim} = ${p.claim}, fencing_token = ${p.fencingToken}, owner = ${p.actor},
         started_ms = ${now} where ${isEffect(p)} and ${claim} = ${p.seen} and ${state} = 'started' and ${fence(p)}${commits} ${returned}`,
     ),
-    /** Writes the result of a start of one's own, also over a bare word of somebody else's that it was applied. */
+    /** Writes the result of a start of one's own, also over another process's bare word that it was applied. */
     finish: statement<SeenEffect & { result: string }>(
       database,
       (p) => sql`update ${effects} set ${state} = 'applied', result = ${p.result}, applied_ms = ${now}

@@ -51,13 +51,13 @@ export async function execute(
   }
 }
 
-/** True if the statement changed a row: told by rows where the dialect gives them, else by the count. */
+/** True if the statement changed a row: by its rows where the dialect returns them, else by the count. */
 export function changed({ dialect }: Session, { rows, count }: Reply): boolean {
   return dialect.returning ? rows.length > 0 : (count ?? 0n) > 0n;
 }
 
 /**
- * Runs statements in one transaction of our own, and answers the first failure. It is begun again, as a whole,
+ * Runs statements in one transaction of our own, and returns the first failure. It is begun again, as a whole,
  * after trouble that certainly did nothing.
  *
  * By Kysely's transaction and not by a `begin` of ours: some drivers have connections for nothing else; and by one
@@ -90,7 +90,7 @@ async function retried<T>(
 }
 
 /**
- * Sends a statement, and another in the same commit where that changed a row, as one unit that others may join; answers
+ * Sends a statement, and another in the same commit where that changed a row, as one unit that others may join; returns
  * what the first gave, or nothing where the connection cannot do that and both belong in {@link transact}.
  */
 export function executePair(
@@ -111,7 +111,7 @@ export function executePair(
   });
 }
 
-/** A statement that fails in a transaction of our own is told when that is given up, and once. */
+/** A statement that fails in a transaction of our own is reported when that is given up, and once. */
 const UNHEARD = new Observer(undefined);
 
 async function beginAndEnd<T>(
@@ -160,7 +160,7 @@ async function rollBack(transaction: ControlledTransaction<object>): Promise<voi
 }
 
 /**
- * What an error means that a commit was answered with: it did nothing only where the database itself says so. A
+ * What an error means that came back from a commit: it did nothing only where the database itself says so. A
  * driver that has no connection cannot say it, and neither can a database that knows of no transaction.
  */
 function committing(classified: Classified): Classified {

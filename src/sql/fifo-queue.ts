@@ -3,7 +3,7 @@ export class FifoQueue<T> {
   #items: (T | undefined)[] = [];
   #first = 0;
 
-  /** Who is next; `undefined` where nobody is. */
+  /** Who is next; `undefined` where no one is. */
   get first(): T | undefined {
     return this.#items[this.#first];
   }

@@ -21,7 +21,7 @@ export interface GrantedRow extends SeenTask {
   readonly deadlineAtMs: number;
 }
 
-/** The same with the task as it was after that; `null` where somebody had its row locked. */
+/** The same with the task as it was after that; `null` where another session had its row locked. */
 export interface TakenRow extends GrantedRow {
   readonly seen: SeenTask | null;
 }

@@ -66,7 +66,7 @@ function probesOf(table: TableNode, columns: readonly string[]): Readonly<Record
   };
 }
 
-/** A query of the caller's that reads rows of a table: plugins know a result by the query that they saw before. */
+/** The caller's query that reads rows of a table: plugins know a result by the query that they saw before. */
 export function readingRows(given: string, columns: readonly string[]): RootOperationNode {
   return probesOf(tableNode(given), columns)['SELECT'] as RootOperationNode;
 }
@@ -90,7 +90,7 @@ export function spelledBy(plugins: readonly KyselyPlugin[], given: string, colum
   return names.read();
 }
 
-/** What one plugin makes of a query; refuses a plugin that changes more of it than names. */
+/** What one plugin makes of a query; throws for a plugin that changes more of it than names. */
 function passed(plugin: KyselyPlugin, query: RootOperationNode, what: string): RootOperationNode {
   const name = plugin.constructor.name;
   const instead = 'give the library a handle without it';

@@ -11,7 +11,7 @@ export interface Claim {
   readonly where: Part;
   readonly orderBy: readonly OrderTerm[];
   readonly set: Part;
-  /** Its nonce: what tells it from every other claim of the job, where claims are mapped. */
+  /** Its nonce: what distinguishes it from every other claim of the job, where claims are mapped. */
   readonly nonce: string;
 }
 
@@ -49,12 +49,12 @@ export function jobClaims(
     });
   const nonce = (claim: Claim): Columns => (names.claim === undefined ? {} : { nonce: claim.nonce });
 
-  /** It is still the claim that was answered. */
+  /** It is still the claim that was returned. */
   const claimed = (p: Slots<Pick<Stamp, 'started' | 'claim'>>): Fragment =>
     sql.join([hasStarted(p.started), ...hasClaim(p.claim)], sql` and `);
 
   return {
-    /** Claims the next job, in one statement; only where UPDATE answers with rows. */
+    /** Claims the next job, in one statement; only where UPDATE returns rows. */
     claim: (claim: Claim): CompiledQuery =>
       compiled(
         ['claim', claim.orderBy],

@@ -57,7 +57,7 @@ export function jobColumns(dialect: Dialect, names: JobNames, { idType, taskIdTy
   const started = dialect.instantText(times.startedAt, startedAt);
   const optional = (name: string | undefined): Fragment =>
     name === undefined ? sql`null` : dialect.readId('text', column(name));
-  /** A name that no column of the caller's has. */
+  /** A name that none of the caller's columns has. */
   const as = (value: Fragment, name: string): Fragment => sql`${value} as ${sql.id(`job:${name}`)}`;
 
   const key = as(dialect.readId(idType, id), 'id');
@@ -84,7 +84,7 @@ export function jobColumns(dialect: Dialect, names: JobNames, { idType, taskIdTy
     key,
     /** The run ownership of a job, as a compare-and-swap needs it. */
     seen,
-    /** All columns of the caller's, and all that the library reads. */
+    /** All the caller's columns, and all that the library reads. */
     whole: sql`*, ${seen}, ${sql.join([
       as(optional(names.host), 'host'),
       as(optional(names.pidStart), 'pid-start'),

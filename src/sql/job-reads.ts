@@ -19,7 +19,7 @@ export function jobReads(database: Database, { statuses }: JobNames, columns: Jo
     sql`select ${whole}, ${exact}, ${as(readable, 'readable')} from ${table}
       where ${inStatus(statuses.running)} ${after} order by ${id} limit ${limit}`;
 
-  // Some databases take a table of the caller's for this one if it has its name.
+  // Some databases take the caller's table for this one if it has its name.
   const page = sql.id('job:page');
   // The last row of the page comes along even if it is sound: the next page begins behind it.
   const queued = (limit: Fragment, after: Fragment): Fragment =>

@@ -22,7 +22,7 @@ export interface Reset {
   readonly set: Part;
 }
 
-/** What tells the run of a job from every other: what is there is compared. */
+/** What distinguishes the run of a job from every other: what is there is compared. */
 export interface FinishedRun {
   readonly runId?: IdValue;
   readonly started?: string;
@@ -135,7 +135,7 @@ export function jobReturns(
     readFinished: (given: Finish): CompiledQuery =>
       finishing('finished', given, [], (p) => sql`select ${key} from ${table} where ${isOf(p, given, given.status)}`),
 
-    /** Changes the status of a job if it is just as it was seen and nobody has it locked. */
+    /** Changes the status of a job if it is just as it was seen and no one has it locked. */
     move: (given: Move): CompiledQuery =>
       moving(
         'move',
@@ -143,7 +143,7 @@ export function jobReturns(
         [given.set],
         (p) => sql`${moved(p, given)} where ${id} = (${free(p, given, id)}) ${returning(key)}`,
       ),
-    /** Locks a job if it is just as it was seen and nobody has it locked. */
+    /** Locks a job if it is just as it was seen and no one has it locked. */
     lockSeen: (given: Move): CompiledQuery => moving('lock seen', given, [], (p) => free(p, given, key)),
     /** Changes the status of a job that this transaction has locked. */
     moveLocked: (given: Move): CompiledQuery =>
@@ -160,7 +160,7 @@ export function jobReturns(
       ),
     /** Locks the jobs of a reset, in the order of their ids. */
     lock: (given: Reset): CompiledQuery => reset('lock', given, [], (p) => inOrder(p, given, seen)),
-    /** Locks those jobs of a reset that nobody has locked, in the order of their ids. */
+    /** Locks those jobs of a reset that no one has locked, in the order of their ids. */
     lockFree: (given: Reset): CompiledQuery =>
       reset(
         'lock free',

@@ -11,7 +11,7 @@ export interface JobIdTypes {
   readonly runIdType: IdType;
 }
 
-/** The id of a row, from a statement that answers it. */
+/** The id of a row, from a statement that returns it. */
 export function readJobId(row: Row, { idType }: Pick<JobIdTypes, 'idType'>) {
   return demandId(idType, row, 'job:id');
 }
@@ -46,7 +46,7 @@ export function isImpossible(row: Row): boolean {
   return Number(row['job:impossible']) === 1 || !hasReadableIds(row);
 }
 
-/** What can be told of a job whose row cannot be read. */
+/** What is known of a job whose row cannot be read. */
 export interface UnreadableJob {
   /** Its id, as text. */
   readonly id: string;
@@ -66,7 +66,7 @@ export function readUnreadable(row: Row): UnreadableJob {
   });
 }
 
-/** Refuses a row of a page if an id or the pid in it cannot be read: a run that was misread would be another's. */
+/** Throws for a row of a page where an id or the pid in it cannot be read: a run that was misread would be another's. */
 export function demandReadable(row: Row, { idType, taskIdType, runIdType }: JobIdTypes): void {
   const id = readText(row['job:exact']);
   if (!hasReadableIds(row)) {

@@ -10,8 +10,8 @@ export function jobWriting(database: Database, dialect: Dialect, names: JobNames
   const kept = new Map<string, Statement<Columns>>();
   return {
     /**
-     * Compiles a statement with parts of the caller's: those of one text once, those without a key, or with
-     * expressions of the caller's, at every call.
+     * Compiles a statement with the caller's parts: those of one text once, those without a key, or with
+     * the caller's expressions, at every call.
      */
     compiled: (
       key: readonly unknown[] | undefined,
@@ -27,7 +27,7 @@ export function jobWriting(database: Database, dialect: Dialect, names: JobNames
       kept.set(text, found);
       return found(all);
     },
-    /** What an UPDATE answers, where it can. */
+    /** What an UPDATE returns, where it can. */
     returning: (answered: Fragment): Fragment => (dialect.returning ? sql`returning ${answered}` : sql``),
     /**
      * An UPDATE up to its condition. What the caller sets comes first: on some databases an expression would

@@ -28,7 +28,7 @@ export function fence(
   return sql<boolean>`exists (select 1 from ${lease} where ${own} ${dialect.shareLock})`;
 }
 
-/** The condition that nobody holds the task. */
+/** The condition that no one holds the task. */
 export function nobodyHolds(lease: Fragment, taskId: Fragment): Fragment<boolean> {
   return sql<boolean>`not exists (select 1 from ${lease} where ${task} = ${taskId})`;
 }
@@ -90,7 +90,7 @@ export function leaseStatements(database: Database, dialect: Dialect, names: Lea
       (p) =>
         sql`select ${holder} from ${lease} where fencing_token > ${p.after} order by fencing_token limit ${p.limit}`,
     ),
-    /** Moves the expiry of the claims of a list, passing over rows that somebody has locked. */
+    /** Moves the expiry of the claims of a list, passing over rows that another session has locked. */
     renew: statement<Claims>(
       database,
       (p) =>
@@ -104,7 +104,7 @@ export function leaseStatements(database: Database, dialect: Dialect, names: Lea
     ),
     /**
      * Lowers an expiry that lies more than two TTLs ahead, since the clock of the database was set back: exactly the
-     * acquisition and the expiry that were seen, passing over a row that somebody has locked.
+     * acquisition and the expiry that were seen, passing over a row that another session has locked.
      */
     lowerExpiry: statement<Claims & { expiry: unknown }>(
       database,
@@ -126,7 +126,7 @@ export function leaseStatements(database: Database, dialect: Dialect, names: Lea
         where ${task} = ${p.taskId} and ${claim} = ${p.claim} and deadline_ms > ${now}${commits}
         ${returning(sql`expires_ms, deadline_ms`)}`;
     }),
-    /** Reads the rows of the tokens of a list; how a renewal is answered where UPDATE gives no rows. */
+    /** Reads the rows of the tokens of a list; how a renewal learns its result where UPDATE returns no rows. */
     readTokens: statement<Pick<Claims, 'tokens'>>(
       database,
       (p) => sql`select ${claim}, acquired_ms, expires_ms, deadline_ms, ${now} as now_ms from ${lease}
@@ -147,7 +147,7 @@ export function leaseStatements(database: Database, dialect: Dialect, names: Lea
         sql`delete from ${lease} where ${task} = ${p.taskId} and ${claim} = ${p.claim}${commits}
           ${returning(sql`fencing_token`)}`,
     ),
-    /** Gives the claims of a list back: found by the primary key, told by what identifies an acquisition. */
+    /** Gives the claims of a list back: found by the primary key, compared by what identifies an acquisition. */
     releaseMany: statement<Claims>(
       database,
       (p) => sql`delete from ${lease} where ${dialect.among(id('fencing_token'), 'integer', p.tokens)}

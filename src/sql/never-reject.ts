@@ -5,7 +5,7 @@ import type { Session } from './session.js';
 import { UnreadableRow } from './unreadable-row.js';
 
 /**
- * The answer of a verb, which never rejects: what breaks on its way where nothing should, by a row that nobody can
+ * The result of a verb, which never rejects: what breaks on its way where nothing should, by a row that no one can
  * read or by a fault of ours, is a failure too. What the verb had written by then is not known.
  */
 export function neverReject<T, E>(session: Session, work: Promise<Result<T, E>>): ResultAsync<T, E | StoreFailure> {

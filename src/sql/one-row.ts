@@ -11,7 +11,7 @@ import { execute, executePair, type Reply, transact } from './execute.js';
 import type { Session } from './session.js';
 import { shownTable } from './tables.js';
 
-/** What a write is told of the table that it goes to. */
+/** What a write knows of the table that it goes to. */
 export interface Keyed {
   /** False where no index promises that one id is one row. */
   readonly unique: boolean;
@@ -19,7 +19,7 @@ export interface Keyed {
   readonly table: string;
 }
 
-/** Where nobody asked how the table is keyed. */
+/** Where no one asked how the table is keyed. */
 export const UNASKED: Keyed = Object.freeze({ unique: true, table: '' });
 
 /** How the caller's tasks are keyed. */
@@ -43,7 +43,7 @@ type Work<T> = (session: Session) => Promise<Result<T, StoreFailure>>;
 
 /**
  * Does what must meet no id twice. Where no index promises that, it is done in a transaction, and undone as a whole
- * when an id was met twice: in a transaction of the caller's up to a savepoint, so that nothing of it stays there.
+ * when an id was met twice: in the caller's transaction up to a savepoint, so that nothing of it stays there.
  */
 export async function eachOnce<T>(
   session: Session,
@@ -87,7 +87,7 @@ export async function executePairOnce(
   return sent.value === undefined ? transact(session, otherwise, trusted) : ok(sent.value);
 }
 
-/** True of an answer that tells of more rows than these. */
+/** True of a reply with more rows than these. */
 export function metMore(most: number): (reply: Reply) => boolean {
   return ({ rows, count = 0n }) => rows.length > most || count > BigInt(most);
 }

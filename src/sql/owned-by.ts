@@ -9,7 +9,7 @@ import { tableName } from './tables.js';
 export type Condition = Expression<SqlBool>;
 
 /**
- * The fence of a lease as an expression for statements of the caller's; true for a lease without a row.
+ * The fence of a lease as an expression for the caller's statements; true for a lease without a row.
  *
  * Its names are text, out of the reach of the plugins that such a statement passes.
  */

@@ -64,7 +64,7 @@ export function readHolder(row: Row, taskIdType: IdType, runIdType: IdType): Hol
   });
 }
 
-/** Reads the rows of an answer; one that nobody can read is a failure of the store, and what it answered stands. */
+/** Reads the rows of a reply; one that no one can read is a failure of the store, and what it did stands. */
 export function readRows<T>(
   { observer }: Session,
   { rows }: Pick<Reply, 'rows'>,
@@ -81,13 +81,13 @@ export function readRows<T>(
   }
 }
 
-/** The rows of an answer that can be read, and those that cannot, which are told. */
+/** The rows of a reply that can be read, and those that cannot, which are reported. */
 export interface PartedRows<T> {
   readonly read: readonly T[];
   readonly unreadable: readonly Row[];
 }
 
-/** Reads those rows of an answer that can be read: one that cannot is reported, and stops no other. */
+/** Reads those rows of a reply that can be read: one that cannot is reported, and stops no other. */
 export function partRows<T>(session: Session, rows: readonly Row[], read: (row: Row) => T): PartedRows<T> {
   const unreadable: Row[] = [];
   const readable = rows.flatMap((row) => {

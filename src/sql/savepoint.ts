@@ -19,7 +19,7 @@ export async function inSavepoint<T>(
   const worked = await neverReject(session, work());
   const ended = await execute(session, (worked.isOk() ? keep : undo).compile(session.database), 'once');
   if (worked.isOk()) return ended.isErr() ? err(ended.error) : worked;
-  // No such savepoint: the database has taken the whole transaction back. Else nobody knows what of it stands.
+  // No such savepoint: the database has taken the whole transaction back. Else no one knows what of it stands.
   const isBack = ended.isOk() || (ended.error.outcome === 'not-applied' && /^(schema|other)$/.test(ended.error.kind));
   return err(storeFailure({ ...worked.error, outcome: isBack ? 'not-applied' : 'unknown' }));
 }

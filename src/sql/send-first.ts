@@ -30,7 +30,7 @@ interface Ready {
 /**
  * Sends the statement that is first on the connection, and with it, in one commit, those right behind it that may join.
  *
- * A lone statement goes as it is, and nobody waits for company. Every answer is kept until the commit is made.
+ * A lone statement goes as it is, and no one waits for company. Every reply is kept until the commit is made.
  */
 export async function sendFirst(connection: DatabaseConnection, queue: FifoQueue<Waiting>): Promise<void> {
   const first = statementOf(queue.first);

@@ -13,7 +13,7 @@ export type { LateQuery } from './waiting.js';
 /** One row as the driver gave it. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** What a statement answered. */
+/** What a statement returned. */
 export interface Reply {
   readonly rows: readonly Row[];
   /** Rows changed as the driver counts them; `undefined` where it does not. */
@@ -22,7 +22,7 @@ export interface Reply {
   readonly repeated: boolean;
 }
 
-/** Statements that are remembered as refused at first; expressions of the caller's may make any number. */
+/** Statements that are remembered as refused at first; the caller's expressions may make any number. */
 const MAX_INSISTING = 1_000;
 
 const NOT_WANTED: Reply = Object.freeze({ rows: Object.freeze([]), count: 0n, repeated: false });

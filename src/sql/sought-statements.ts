@@ -8,7 +8,7 @@ import { type Database, type Statement, statement } from './statement.js';
 import { listStatements, type TaskKeyNames, taskKeys } from './task-keys.js';
 
 /**
- * How the holder of a task is found by an id that somebody gives: by the id as the row of the task spells it, else, for
+ * How the holder of a task is found by an id that the caller gives: by the id as the row of the task spells it, else, for
  * a task that is not there and for a lease of version 0.1.0, by the one given.
  */
 export interface SoughtStatements {

@@ -8,7 +8,7 @@ export function strayStatement(database: Database, dialect: Dialect, names: Task
   const { tasks, keyOf } = taskKeys(dialect, names);
   const task = sql`task`;
   const own = sql`own.task_id`;
-  // Text is compared byte by byte, which no index of the caller's serves: all keys are read once.
+  // Text is compared byte by byte, which no index of the caller serves: all keys are read once.
   const isStray =
     names.taskIdType === 'text'
       ? sql`${own} not in (select ${keyOf(task)} from ${tasks} as task where task.${names.tasks.column(names.id)} is not null)`

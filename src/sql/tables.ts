@@ -54,7 +54,7 @@ export function effectTable(taskId: 'integer' | 'text'): TableShape {
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
-/** Refuses a name for one of the library's own tables that some database would have to quote or cut. */
+/** Throws for a name for one of the library's own tables that some database would have to quote or cut. */
 export function checkOwnName(what: string, name: unknown): asserts name is string {
   if (typeof name !== 'string') throw new TypeError(`${what} must be a string, got ${inspectValue(name)}`);
   if (!NAME.test(name)) {

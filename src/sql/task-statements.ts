@@ -44,7 +44,7 @@ export type ExtraColumns = Readonly<Record<string, unknown>>;
 
 /** Every statement on the caller's tasks. */
 export interface TaskStatements {
-  /** Writes the stage under a guard; answers the stage as written. */
+  /** Writes the stage under a guard; returns the stage as written. */
   write(guard: StageGuard, parameters: WriteStage, set: ExtraColumns): ReturnType<Statement<WriteStage>>;
   /** Writes the stage and deletes the lease, in one statement; only where the dialect can. */
   writeAndRelease(parameters: WriteStage, set: ExtraColumns): ReturnType<Statement<WriteStage>>;
@@ -108,7 +108,7 @@ export function taskStatements(database: Database, dialect: Dialect, names: Task
         return sql`with written as (${update} returning ${read}), released as (delete from ${lease}
           where task_id = ${p.taskId} and claim = ${p.claim} and exists (select 1 from written)) select stage from written`;
       });
-      // A value of the caller's is made anew for each write.
+      // The caller's value is made anew for each write.
       if (names.updatedAtValue === undefined) compiled.set(key, found);
     }
     return found;

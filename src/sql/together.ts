@@ -36,7 +36,7 @@ export function offerTogether(connection: DatabaseConnection, together: Together
   Object.defineProperty(connection, TOGETHER, { value: together });
 }
 
-/** What a connection can do; `undefined` of one that is not ours, or that somebody watches: what went past its `executeQuery` would be unseen. */
+/** What a connection can do; `undefined` of one that is not ours, or that someone watches: what went past its `executeQuery` would be unseen. */
 export function togetherOf(connection: DatabaseConnection): TogetherConnection | undefined {
   if (Object.hasOwn(connection, 'executeQuery')) return undefined;
   return (connection as { readonly [TOGETHER]?: TogetherConnection })[TOGETHER];

@@ -18,7 +18,7 @@ export function moveIdentity(
   return dialect.moveIdentity?.(named, TOKEN, sql`${beyond}`).compile(database);
 }
 
-/** A row that carries a number, of a task that nobody has. */
+/** A row that carries a number, of a task that no one has. */
 export interface TokenRow {
   readonly beyond: number;
   readonly claim: string;
@@ -43,7 +43,7 @@ export function insertToken(
     .compile(database);
 }
 
-/** The id of a task that nobody has. */
+/** The id of a task that no one has. */
 export function nobodysTask(type: IdType, claim: string): IdValue {
   if (type === 'text') return claim;
   return type === 'bigint' ? BigInt(Number.MIN_SAFE_INTEGER) : Number.MIN_SAFE_INTEGER;

@@ -39,7 +39,7 @@ async function all(session: Session, fragments: readonly Fragment[]): Promise<Re
   return ok(undefined);
 }
 
-/** A lock that answers whether it was granted, and was not. */
+/** A lock whose statement says whether it was granted, and was not. */
 function isRefused(row: Row): boolean {
   return 'granted' in row && Number(row['granted']) !== 1;
 }

@@ -1,6 +1,6 @@
 import { inspectValue } from '../core/inspect-value.js';
 
-/** A row that no writer of this library ever wrote, or that a table of the caller's must not have. */
+/** A row that no writer of this library ever wrote, or that the caller's table must not have. */
 export class UnreadableRow extends Error {
   constructor(column: string, value: unknown, wanted: string) {
     super(`Column ${column} must hold ${wanted}, and holds ${inspectValue(value)}`);

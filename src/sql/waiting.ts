@@ -19,7 +19,7 @@ export interface Place {
   readonly busyWaitMs: number;
 }
 
-/** Somebody who waits. A statement is sent as it is; work gets a handle on the connection to itself. */
+/** Someone who waits. A statement is sent as it is; work gets a handle on the connection to itself. */
 export interface Waiting {
   readonly place: Place;
   readonly trusted: Trusted | undefined;
@@ -47,7 +47,7 @@ interface Work {
   run(connection: Database): Promise<void>;
 }
 
-/** How much longer somebody waits, given for how long nothing has moved. */
+/** How much longer someone waits, given for how long nothing has moved. */
 export function leftOf({ place, trusted, sinceMs }: Waiting, stillMs: number): number {
   if (trusted !== undefined) return trusted.trustedForMs();
   return place.busyWaitMs - Math.min(stillMs, place.clock.monotonicMs() - sinceMs);

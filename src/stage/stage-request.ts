@@ -20,13 +20,13 @@ export interface StageMove<S extends Shape, From extends S['stage'] = S['stage']
   readonly expected: From;
   /** The stage that it goes to. */
   readonly next: NextStage<S, From>;
-  /** The lease that fences the write. Without one, nobody may hold the task. */
+  /** The lease that fences the write. Without one, no one may hold the task. */
   readonly lease?: Lease<S['taskId']> | undefined;
   /** Further columns of the task to set in the same UPDATE. */
   readonly set?: Partial<S['taskSet']> | undefined;
   /** Gives the lease back in the same commit; a lost race gives nothing back. */
   readonly release?: boolean | undefined;
-  /** Writes even if somebody holds the task; only without a lease. */
+  /** Writes even if another process holds the task; only without a lease. */
   readonly evenIfHeld?: boolean | undefined;
 }
 
@@ -53,7 +53,7 @@ const check = requestOf({
   context: given,
 } satisfies RulesOf<StageRequest<Shape>>);
 
-/** Refuses a stage write of the wrong shape, before any statement: a missing `expected` is never "no condition". */
+/** Throws for a stage write of the wrong shape, before any statement: a missing `expected` is never "no condition". */
 export function checkStageWrite(context: Context, request: unknown): CheckedStageWrite {
   const checked = check(request, context.settings);
   const { taskId, expected, next, release, evenIfHeld, context: asked } = checked;

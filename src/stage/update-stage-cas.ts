@@ -19,11 +19,11 @@ import { writeUnfenced } from './write-unfenced.js';
  * Moves a task from the expected stage to the next: one UPDATE, decided by the database.
  *
  * With a lease the write is fenced: it happens only while the row of this very acquisition is there. Without
- * one it happens only if nobody holds the task, for an unleased writer must not move the stage under an owner
+ * one it happens only if no one holds the task, for an unleased writer must not move the stage under an owner
  * in mid-effect; a dead holder is reclaimed and the write tried once more. The loser has written nothing.
  *
  * Without a lease a stage that went A → B → A since it was read is taken for unchanged; the fenced form
- * refuses it. A trigger of yours that rewrites the stage is told as `lost-race` with the stage it left.
+ * refuses it. A trigger of yours that rewrites the stage is reported as `lost-race` with the stage it left.
  *
  * Fails with `lost-race`, `lease-busy`, `lease-lost`, `task-not-found`, `illegal-transition` (before any
  * statement) or `store-failure`.
@@ -65,7 +65,7 @@ export async function writeStage(
     holding.check();
     return suited(context, ['tasks'], () => fitting(context, request, () => writeFenced(context, request, holding)));
   }
-  // A lease outside the scope stays there: what its request told is told again.
+  // A lease outside the scope stays there: what its request said is said again.
   const asked = secret === undefined || request.context !== undefined ? request.context : secret.context;
   const written = await writeUnfenced(context, { ...request, context: asked });
   if (secret !== undefined && request.release && written.isOk()) releasedUnguarded(context, secret);

@@ -8,7 +8,7 @@ import { readText } from '../sql/rows.js';
 import type { StageChange } from './stage-change.js';
 import type { CheckedStageWrite } from './stage-request.js';
 
-/** Tells a write that happened; one whose stage a trigger rewrote is told as the race that it lost. */
+/** Reports a write that happened; one whose stage a trigger rewrote is reported as the race that it lost. */
 export function won(
   context: Context,
   { taskId, expected, next }: CheckedStageWrite,
@@ -22,7 +22,7 @@ export function won(
   return ok(Object.freeze({ taskId, from: expected, to: next, ...lease }));
 }
 
-/** Tells a race that was lost. */
+/** Reports a race that was lost. */
 export function raceLost(
   context: Context,
   { taskId, expected }: Pick<CheckedStageWrite, 'taskId' | 'expected'>,

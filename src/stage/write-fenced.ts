@@ -20,7 +20,7 @@ type Lost = LostRace<string | null> | LeaseLost | TaskNotFound | StoreFailure;
 
 /**
  * Writes the stage while the row of the lease is there. What an aborted owner may still write, the database
- * decides: an expired owner whom nobody superseded may finish.
+ * decides: an expired owner whom no one superseded may finish.
  */
 export function writeFenced(
   context: Context,
@@ -112,7 +112,7 @@ function sendWithRelease(
   return executePairOnce(session, keyed, pair, { otherwise: both, trusted: trustedOf([holding]) });
 }
 
-/** What is there after a write that changed nothing, or whose answer did not come. */
+/** What is there after a write that changed nothing, or whose reply did not come. */
 interface Seen {
   readonly holder: Holder | null;
   /** True if the lease is still there. */
@@ -133,7 +133,7 @@ async function look(
 }
 
 /**
- * True if the write happened all the same: a try whose reply was lost was applied, for nobody else could write
+ * True if the write happened all the same: a try whose reply was lost was applied, for no one else could write
  * while the lease was there; or the stage was there already, where a driver counts changes and not matches.
  */
 function isThere(

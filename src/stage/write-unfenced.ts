@@ -21,7 +21,7 @@ const UNLEASED = Object.freeze({ fencingToken: null, released: false });
 /** Once, and once more after a dead holder was reclaimed or a live one had gone. */
 const MAX_TRIES = 3;
 
-/** Writes the stage without a lease: nobody may hold the task, unless the caller writes even then. */
+/** Writes the stage without a lease: no one may hold the task, unless the caller writes even then. */
 export async function writeUnfenced(context: Context, request: CheckedStageWrite): Promise<Result<StageChange, Lost>> {
   const { taskId, expected: stage, lease } = request;
   const regime = regimeOf(context, { taskId, stage, actor: lease?.actor, context: request.context });

@@ -12,7 +12,7 @@ export function isNoId({ survey }: Pick<Context, 'survey'>, taskId: IdValue): bo
   return (idHolds === 'uuid' && !UUID.test(taskId)) || (idHolds === 'enum' && idLabels?.includes(taskId) === false);
 }
 
-/** True of a failure that says the same, where nobody has looked at the column. */
+/** True of a failure that says the same, where no one has looked at the column. */
 export function saysNoId({ dialect }: Pick<Context, 'dialect'>, { cause }: StoreFailure): boolean {
   return dialect.isNoValue?.(cause) ?? false;
 }

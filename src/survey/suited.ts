@@ -4,7 +4,7 @@ import type { StoreFailure } from '../core/failure.js';
 
 /**
  * Does what writes some tables if nothing that was found of them, or of the session, stands against it: the first
- * that writes looks, and all others go by what it found. Under `off` nobody looks.
+ * that writes looks, and all others go by what it found. Under `off` no one looks.
  */
 export function suited<T, E>(
   context: Context,

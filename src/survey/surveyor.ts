@@ -68,7 +68,7 @@ export class Surveyor implements Surveys {
   async take(session: Session): Promise<Result<readonly Finding[], StoreFailure>> {
     const shared = this.#flight;
     const others = shared && (await shared);
-    // What failed over a session of somebody else's may do over this one.
+    // What failed in another session may work in this one.
     const taken = others?.isOk() ? others : await this.#fly(session);
     if (taken.isErr()) return err(taken.error);
     this.fileReplaced();

@@ -13,7 +13,7 @@ export interface WantedColumn {
   /** True of the id that each write goes by. */
   readonly isKey?: boolean;
   readonly time?: keyof StoredTimes;
-  /** True of a time that tells nothing apart. */
+  /** True of a time that distinguishes nothing. */
   readonly coarse?: boolean;
   readonly written?: boolean;
   readonly cleared?: boolean;

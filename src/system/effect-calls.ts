@@ -6,12 +6,12 @@ import type { ProcessIdentity } from '../core/process.js';
 export type KnownStart =
   /** No more than the journal says; `failure` is for those who waited. */
   | { readonly is: 'written'; readonly failure?: EffectFailed | EffectUnknown }
-  /** Applied with this result, which the journal could not be told. */
+  /** Applied with this result, which could not be written to the journal. */
   | { readonly is: 'applied'; readonly result: string }
-  /** Never applied, which the journal could not be told. */
+  /** Never applied, which could not be written to the journal. */
   | { readonly is: 'not-applied' };
 
-/** How a call ended: what it answers, and what is known of its start. */
+/** How a call ended: what it returns, and what is known of its start. */
 export interface EndedCall<T> {
   readonly known: KnownStart;
   readonly answer: T;
@@ -21,7 +21,7 @@ const WRITTEN: KnownStart = Object.freeze({ is: 'written' });
 
 /**
  * The starts of effects that this process has under way, by their claims; and those that ended with something
- * that the journal could not be told, so that the next call tells it instead of guessing.
+ * that the journal could not be written, so that the next call writes it instead of guessing.
  */
 export class EffectCalls {
   readonly #starts = new Map<string, Promise<KnownStart>>();
@@ -55,7 +55,7 @@ export class EffectCalls {
     return start !== undefined && (inside.getStore()?.includes(start) ?? false);
   }
 
-  /** Forgets a start: the journal was told. */
+  /** Forgets a start: the journal was written. */
   forget(claim: string): void {
     this.#starts.delete(claim);
   }

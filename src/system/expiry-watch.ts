@@ -17,7 +17,7 @@ export class ExpiryWatch {
     this.#clock = clock;
   }
 
-  /** Remembers what was seen now, and tells for how long it has been so. */
+  /** Remembers what was seen now, and returns for how long it has been so. */
   unchangedForMs(claim: string, expiresAtMs: number): number {
     const nowMs = this.#clock.monotonicMs();
     const before = this.#seen.get(claim);

@@ -16,7 +16,7 @@ export function fileSystemIn(mounts: string, file: string): string | null {
   return type;
 }
 
-/** The type of the file system that a file is on; `null` where the system does not tell. */
+/** The type of the file system that a file is on; `null` where the system does not say. */
 export function fileSystemOf(file: string): string | null {
   try {
     return fileSystemIn(readFileSync('/proc/self/mounts', 'utf8'), resolve(file));

@@ -37,7 +37,7 @@ function isEnded(state: string | undefined): boolean {
   return state === 'Z' || state === 'X';
 }
 
-/** Looks up pids by signal 0, which reaches nobody, and by `/proc` where there is one. */
+/** Looks up pids by signal 0, which reaches no one, and by `/proc` where there is one. */
 export const systemProcesses: ProcessTable = Object.freeze({
   sight: (pid: number): ProcessSighting => {
     if (!Number.isSafeInteger(pid) || pid <= 0) return UNKNOWN;

@@ -56,7 +56,7 @@ export type TransitionFailure<R, S extends Shape = Shape> =
  * Busy, not granting, no such task, or a task that is not in the `stage` of the request: the handler is not called, so a
  * second webhook for a task that has moved on does nothing. Without a `stage` the handler is called for a task in any
  * stage, and `held.stage` is the one that it has. A handler that throws is `handler-failed` with its cause;
- * an error result is handed on as it is. Trouble in releasing never hides what the handler gave: it is told
+ * an error result is handed on as it is. Trouble in releasing never hides what the handler gave: it is reported
  * by events, and the row expires. A handler that returned although its lease was taken is `lease-lost` with
  * its value, never a plain success.
  *
@@ -113,7 +113,7 @@ async function runHeld(
   return handled.isOk() && lost !== undefined ? err(withValue(lost, handled.value)) : handled;
 }
 
-/** Releases the lease; tells the loss if it was no longer ours, or was known to be lost and could not be asked about. */
+/** Releases the lease; returns the loss if it was no longer ours, or was known to be lost and the database did not say. */
 async function giveBack(context: Context, lease: Lease): Promise<LeaseLost | undefined> {
   const secret = secretOf(lease, context.root);
   const lostBefore = secret.guarded ? secret.holding.check() : undefined;

@@ -1,6 +1,6 @@
 import type { Operation } from '../world/view.js';
 
-/** An object as it behaves when nobody disturbs: what a concurrent history is compared with. */
+/** An object as it behaves when no one disturbs: what a concurrent history is compared with. */
 export interface SequentialModel<S, I = unknown, O = unknown> {
   /** The state before any operation. */
   init(): S;

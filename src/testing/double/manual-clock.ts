@@ -8,7 +8,7 @@ export interface ManualClock extends Clock {
    * Awaits nothing: what a call starts goes on by itself once you await.
    */
   readonly advance: (ms: number) => void;
-  /** Moves only the wall clock, by `ms`, which may be negative: somebody set it. */
+  /** Moves only the wall clock, by `ms`, which may be negative: someone set it. */
   readonly setWall: (ms: number) => void;
   /** How many calls are scheduled. */
   readonly scheduled: number;

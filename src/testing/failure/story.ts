@@ -39,7 +39,7 @@ export interface Beat {
   readonly changes: readonly Change[];
 }
 
-/** Tells a logged schedule as a story. */
+/** Makes a story of a logged schedule. */
 export function storyOf(told: {
   readonly violated: string;
   readonly token: string;

@@ -22,7 +22,7 @@ export async function failureOf<DB>(
 }
 
 /**
- * Runs one schedule by its picks, carrying on with the first choice when they are used up; answers what went wrong.
+ * Runs one schedule by its picks, carrying on with the first choice when they are used up; returns what went wrong.
  *
  * `place` makes a pick a place among so many choices: tokens are exact, generated picks are taken modulo.
  */
@@ -35,7 +35,7 @@ export async function failWith<DB>(
   return failIn(world, () => world.run((choices) => place(picks[at++] ?? 0, choices.length)));
 }
 
-/** Runs one schedule to its end and what follows it; answers what went wrong. */
+/** Runs one schedule to its end and what follows it; returns what went wrong. */
 export async function failIn<DB>(world: Simulation<DB>, run: () => Promise<Ending>): Promise<Error | undefined> {
   try {
     if ((await run()) === 'end') await recoverAndCheck(world);

@@ -19,7 +19,7 @@ import { pctWalk, type Strategy, uniformWalk } from './walks.js';
 
 /** How a scenario is fuzzed. */
 export interface FuzzOptions {
-  /** The seed: equal seeds draw equal schedules. Default: drawn, and told in the failure. */
+  /** The seed: equal seeds draw equal schedules. Default: drawn, and named in the failure. */
   readonly seed?: number;
   /** Where to resume, as fast-check reports it. */
   readonly path?: string;

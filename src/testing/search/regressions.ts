@@ -86,7 +86,7 @@ export async function regressions<DB = AnyTables>(
   return { schedules, unfit };
 }
 
-/** Runs one detour; answers those that leave it for another process, each at one of its steps. */
+/** Runs one detour; returns those that leave it for another process, each at one of its steps. */
 async function follow<DB>(store: TestStore<DB>, scenario: Scenario<DB>, { picks, moves, switches }: Detour) {
   const world = new Simulation(store, scenario);
   const follower = new Follower(moves);

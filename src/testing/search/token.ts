@@ -16,7 +16,7 @@ export function tokenOf<DB>(scenario: Scenario<DB>, { taken, moves }: Pick<Simul
   return `${version}.${markOf(scenario)}.${moves.slice(0, deviating).join('')}`;
 }
 
-/** The moves of a token; refuses one that was made for another scenario, or by a version whose tokens did not know them. */
+/** The moves of a token; throws for one that was made for another scenario, or by a version whose tokens did not know them. */
 export function movesOf<DB>(scenario: Scenario<DB>, token: string): string[] {
   const [made, mark, moves] = token.split('.');
   if (made === 's1') {

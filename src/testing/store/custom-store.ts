@@ -7,7 +7,7 @@ export type CustomStore<DB> = Pick<TestStore<DB>, 'name' | 'admin' | 'connect' |
   Partial<Omit<TestStore<DB>, 'name' | 'admin' | 'connect' | 'reset' | 'snapshot'>>;
 
 /**
- * A store over any other Kysely dialect, from the five members that nobody else can write.
+ * A store over any other Kysely dialect, from the five members that no one else can write.
  *
  * Without a clock of its own it keeps one in the one-row table `simulated_clock`, which `open` makes: leave that table
  * out of `snapshot` and of `reset`. A database with snapshots inside transactions should bring a better one.

@@ -18,7 +18,7 @@ export interface Server<S extends Session> {
   terminate(session: S): Promise<void>;
   /** Cancels the running statement. */
   cancel?(session: S): Promise<void>;
-  /** Which of these wait for somebody's lock. */
+  /** Which of these wait for another's lock. */
   waiting(sessions: readonly S[]): Promise<ReadonlySet<number>>;
 }
 

@@ -91,7 +91,7 @@ class SqliteFiles {
   private opening: Promise<Connection> | undefined;
   private all: SqliteTables | undefined;
   private migrated = false;
-  /** Opening a file costs more than a schedule, so connections are kept; these are at nobody's service now. */
+  /** Opening a file costs more than a schedule, so connections are kept; these are at no one's service now. */
   private readonly idle: Connection[] = [];
   private readonly used = new Set<Connection>();
 

@@ -26,8 +26,8 @@ export function cachedStatements(database: Database, seen: (text: string) => voi
 }
 
 /**
- * A statement that inserts nothing answers the id that its connection inserted last, and connections outlive
- * schedules: here it answers 0.
+ * A statement that inserts nothing returns the id that its connection inserted last, and connections outlive
+ * schedules: here it returns 0.
  */
 function withoutForeignInsertId(text: string, statement: Statement): SqliteStatement {
   const inserts = /\b(insert|replace)\b/i.test(text);

@@ -24,13 +24,13 @@ export interface TestConnection {
   /** Whether a transaction is open on this connection. */
   inTransaction(): boolean;
   /**
-   * Servers only: whether all statements now running on this connection wait for somebody else's lock, as the server
+   * Servers only: whether all statements now running on this connection wait for another process's lock, as the server
    * says itself. A statement that waits stays in flight and is collected when its lock comes free.
    */
   blocked?(): Promise<boolean>;
   /**
    * Servers that take their time to notice a deadlock: refuses a statement of this connection that waits, as the server
-   * would in the end, and answers the error that it then gives. Without it the world waits for the server.
+   * would in the end, and returns the error that it then gives. Without it the world waits for the server.
    */
   refuse?(): Promise<Error>;
   /** Servers only: resolves when no further session is being opened. */

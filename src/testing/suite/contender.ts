@@ -35,7 +35,7 @@ export function contendersOwnership(
 
 /**
  * Takes the lease, does its work, moves the stage from `a` to `b` under it, and gives it back: each as an operation of
- * the history. Answers how far it came.
+ * the history. Returns how far it came.
  */
 export async function contend(process: Process<SuiteTables>, wanted: Wanted): Promise<string> {
   const { taskId } = wanted;
@@ -65,7 +65,7 @@ export async function contend(process: Process<SuiteTables>, wanted: Wanted): Pr
   return written ? 'moved' : 'lost';
 }
 
-/** The store failed, so nobody can tell whether it was done: the process dies of it, as an orchestrator might. */
+/** The store failed, so no one knows whether it was done: the process dies of it, as an orchestrator might. */
 export class UnknownOutcome extends Error {
   constructor(failure: { readonly message: string; readonly cause?: unknown }) {
     super(failure.message, { cause: failure.cause });

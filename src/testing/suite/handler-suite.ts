@@ -29,7 +29,7 @@ export interface HandlerSuiteOptions<S extends string, Outside extends Record<st
    * wrapped, so that each call of a method is a step that can die, fail, or lose its answer.
    */
   readonly outside?: () => Outside;
-  /** Must hold after every step: throws, or answers `false` or a sentence. `charged at most once`. */
+  /** Must hold after every step: throws, or returns `false` or a sentence. `charged at most once`. */
   readonly invariant?: (outside: Outside, world: World<DB>) => Awaitable<boolean | string | undefined | void>;
   /** Must hold when the faults are over: `charged exactly once, and shipped`. */
   readonly eventually?: (outside: Outside, world: World<DB>) => Awaitable<boolean | string | undefined | void>;

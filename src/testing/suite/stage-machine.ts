@@ -2,7 +2,7 @@ import { checkObject } from '../../core/check.js';
 import { by, list, object, type Rule, requestOf, text } from '../../core/request.js';
 import type { Ported, Process } from '../world/process.js';
 
-/** One handler: does what its stage demands, and answers the next stage. */
+/** One handler: does what its stage demands, and returns the next stage. */
 export type StageHandler<S extends string, Outside, DB> = (
   process: Process<DB>,
   task: number,

@@ -49,7 +49,7 @@ function readyPoints<DB>({ processes, last, nowMs, version, budget }: WorldState
 
 /**
  * When all that is left is asleep, time passes to the first that wakes; that is no fault. It may also pass while others
- * could go on: for a sleeper or a timer that somebody waits for, and as often as there is a budget for it.
+ * could go on: for a sleeper or a timer that something waits for, and as often as there is a budget for it.
  */
 function* passingTime<DB>(state: WorldState<DB>, othersGoOn: boolean): Iterable<Choice> {
   const { processes, nowMs, budget, scenario } = state;

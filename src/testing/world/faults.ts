@@ -43,8 +43,8 @@ export interface Faults {
   /** How far clocks jump, in milliseconds. Default `expiries`: to just below, exactly at and just past every expiry in sight. */
   readonly jumpsMs?: readonly number[] | 'expiries';
   /**
-   * How often time may pass while somebody could go on: to the instant at which the next sleeper wakes or the next timer
-   * is due. Without it a sleeper wakes only once nobody else can go on, so 0 is never `complete` where somebody sleeps.
+   * How often time may pass while someone could go on: to the instant at which the next sleeper wakes or the next timer
+   * is due. Without it a sleeper wakes only once no one else can go on, so 0 is never `complete` where someone sleeps.
    * Default: 2.
    */
   readonly timePasses?: number;

@@ -37,7 +37,7 @@ export class Incarnation implements ProcessView {
   connection: TestConnection | undefined;
   /** The last point that it passed, for a message. */
   passed = '';
-  /** What becomes of an error that nobody awaits, as one of a timer's callback. */
+  /** What becomes of an error that no one awaits, as one of a timer's callback. */
   die: (error: unknown) => void = () => undefined;
   /** Stands for everything this process has seen, and so for its local state. */
   seen = 0;

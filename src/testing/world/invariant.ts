@@ -2,7 +2,7 @@ import { boolean, oneOf, optional, requestOf } from '../../core/request.js';
 import type { AnyTables, Awaitable } from '../store/store.js';
 import type { World } from './view.js';
 
-/** A check by hand: throws, or answers `false` or a sentence, when the world is wrong. Other answers say nothing. */
+/** A check by hand: throws, or returns `false` or a sentence, when the world is wrong. Other answers say nothing. */
 export type Check<DB = AnyTables> = (world: World<DB>) => Awaitable<unknown>;
 
 /** A rule with a name, and the moment at which it must hold. */
@@ -37,7 +37,7 @@ export type Finding = boolean | string | undefined;
  * Names a rule that must hold.
  *
  * @param rule - The rule in plain words: `one row per task`.
- * @param holds - Answers `false` or a sentence when the rule is broken, or throws.
+ * @param holds - Returns `false` or a sentence when the rule is broken, or throws.
  * @param options - `when`: after every step (default), at the `end` of a schedule, or once everything is `healed`;
  *   `ofChanges`: see `Invariant`.
  * @example

@@ -56,7 +56,7 @@ export interface Process<DB = AnyTables> {
   /**
    * A moment of the process's own work, which touches nothing.
    *
-   * Put one between operations: without it the next call is glued to the answer of the last, and a whole class of
+   * Put one between operations: without it the next call is glued to the result of the last, and a whole class of
    * stale writers hides.
    */
   readonly work: (label?: string) => Promise<void>;

@@ -84,7 +84,7 @@ const checks: Rule<unknown> = (name) => (value) => {
   return value;
 };
 
-/** Refuses a scenario that would leave out something of what was meant: a misspelled fault never happens. */
+/** Throws for a scenario that would leave out something of what was meant: a misspelled fault never happens. */
 export const checkScenario = requestOf(
   {
     processes: mains,

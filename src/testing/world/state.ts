@@ -40,7 +40,7 @@ export class WorldState<DB> implements World<DB> {
   private looks = 0;
   nowMs = startMs;
   databaseAheadMs = 0;
-  /** Somebody slept while others went on, and the scenario has no budget for waking it there. */
+  /** Someone slept while others went on, and the scenario has no budget for waking it there. */
   timeWasIdle = false;
   /** Counts what moved: a point that met a lock is offered again when this has changed. */
   version = 0;

@@ -33,7 +33,7 @@ export class Stepper<DB> {
     return step;
   }
 
-  /** Waits until the server lets one of the statements go that wait for locks; answers what came of it. */
+  /** Waits until the server lets one of the statements go that wait for locks; returns what came of it. */
   async letServerDecide(): Promise<Step[]> {
     const waiting = this.state.processes.flatMap((each) => each.inFlight.map(({ outcome }) => outcome));
     const victim = this.state.processes.find(

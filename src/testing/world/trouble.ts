@@ -74,7 +74,7 @@ export class NeverSettles extends Trouble {
   }
 }
 
-/** A process went on differently though it had been told the same. */
+/** A process went on differently though it had been reported the same. */
 export class OutlivingState extends Trouble {
   override readonly name = 'OutlivingState';
 

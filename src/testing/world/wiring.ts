@@ -70,7 +70,7 @@ function virtualClock<DB>(state: WorldState<DB>, self: Incarnation): ProcessCloc
     sleep: (ms) => self.park('sleep', `sleep ${ms} ms`, { wakeMs: state.nowMs + ms }),
     schedule(ms, call, { background = false } = {}) {
       const id = self.nextPoint;
-      // Nobody awaits a callback, and an error of one ends the process: as Node does it.
+      // No one awaits a callback, and an error of one ends the process: as Node does it.
       const run = () => {
         const callback: () => unknown = call;
         const running = callback();
