@@ -1,7 +1,9 @@
 import { classifier, notApplied } from './classified.js';
+import { sqliteCode } from './sqlite-code.js';
 
 /** What an SQLite error means. Without SQLite's own codes, a driver's error is recognised by SQLite's own words. */
 export const classifySqlite = classifier({
+  codeOf: sqliteCode,
   codes: [
     [/^SQLITE_(BUSY|LOCKED|PROTOCOL)/, notApplied('busy', true)],
     [/^SQLITE_CONSTRAINT/, notApplied('constraint', false)],
@@ -17,6 +19,6 @@ export const classifySqlite = classifier({
     [/no such (table|column)|syntax error/, notApplied('schema', false)],
     // A value that no column can hold is refused before the statement runs: a boolean, an object, too great an integer.
     [/can only bind|cannot be bound|too (big|large)/, notApplied('other', false)],
-    [/connection is not open|database is closed/, notApplied('connection', false)],
+    [/(connection|database) is not open|database is closed/, notApplied('connection', false)],
   ],
 });

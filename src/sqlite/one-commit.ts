@@ -1,16 +1,21 @@
-import type BetterSqlite3 from 'better-sqlite3';
 import type { CompiledQuery, QueryResult, SqliteDatabase } from 'kysely';
+import { sqliteCode } from '../dialect/sqlite-code.js';
 import type { TogetherConnection, TogetherOutcome, Unit, UnitOutcome } from '../sql/together.js';
 
 /** Commits after which the database itself says that nothing of the transaction is there. */
 const CERTAINLY_NOT_COMMITTED = /^SQLITE_(?:CONSTRAINT|FULL|BUSY|NOMEM)/;
 
+/** A connection that knows whether a transaction is open on it. */
+export interface InTransaction {
+  readonly inTransaction: boolean;
+}
+
 /** Runs writes in one commit on a connection of our own, over its prepared statements. */
 export class OneCommit implements TogetherConnection {
-  readonly #database: BetterSqlite3.Database;
+  readonly #database: InTransaction;
   readonly #statements: SqliteDatabase;
 
-  constructor(database: BetterSqlite3.Database, statements: SqliteDatabase) {
+  constructor(database: InTransaction, statements: SqliteDatabase) {
     this.#database = database;
     this.#statements = statements;
   }
@@ -42,7 +47,8 @@ export class OneCommit implements TogetherConnection {
       return outcomes;
     } catch (cause) {
       this.#rollBack();
-      if (outcomes.length > 1 && CERTAINLY_NOT_COMMITTED.test(codeOf(cause))) return 'taken-back';
+      if (outcomes.length > 1 && CERTAINLY_NOT_COMMITTED.test(sqliteCode(Object(cause) as object) ?? ''))
+        return 'taken-back';
       return outcomes.map((outcome) => (outcome.is === 'done' ? failed(cause, { isCommit: true }) : outcome));
     }
   }
@@ -98,8 +104,4 @@ export class OneCommit implements TogetherConnection {
 
 function failed(cause: unknown, { isCommit = false } = {}): UnitOutcome {
   return { is: 'failed', cause, isCommit };
-}
-
-function codeOf(cause: unknown): string {
-  return String((cause as { readonly code?: unknown } | null)?.code);
 }

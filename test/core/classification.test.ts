@@ -6,7 +6,8 @@ type Meaning = `${Classified['outcome']} ${Classified['kind']}${'' | ', may succ
 type Said =
   | string
   | { readonly message: string }
-  | { readonly errno: number; readonly sqlState: string; code?: string };
+  | { readonly errno: number; readonly sqlState: string; code?: string }
+  | { readonly code: string; readonly errcode: number };
 type Told = readonly [error: Said, means: Meaning];
 
 const sqlite: readonly Told[] = [
@@ -36,6 +37,13 @@ const sqlite: readonly Told[] = [
   [{ message: 'The bound string, buffer, or bigint is too big' }, 'not-applied other'],
   [{ message: 'Provided value cannot be bound to SQLite parameter 1.' }, 'not-applied other'],
   [{ message: 'BigInt value is too large to bind' }, 'not-applied other'],
+  [{ message: 'database is not open' }, 'not-applied connection'],
+  // node:sqlite: 261 is SQLITE_BUSY_RECOVERY, 1555 SQLITE_CONSTRAINT_PRIMARYKEY, 778 SQLITE_IOERR_WRITE.
+  [{ code: 'ERR_SQLITE_ERROR', errcode: 261 }, 'not-applied busy, may succeed later'],
+  [{ code: 'ERR_SQLITE_ERROR', errcode: 1555 }, 'not-applied constraint'],
+  [{ code: 'ERR_SQLITE_ERROR', errcode: 1 }, 'not-applied schema'],
+  [{ code: 'ERR_SQLITE_ERROR', errcode: 13 }, 'not-applied other, may succeed later'],
+  [{ code: 'ERR_SQLITE_ERROR', errcode: 778 }, 'unknown other'],
 ];
 
 const postgres: readonly Told[] = [

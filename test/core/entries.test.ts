@@ -1,6 +1,7 @@
 import * as library from 'transition-ownership';
 import * as http from 'transition-ownership/http';
 import * as migrations from 'transition-ownership/migrations';
+import * as nodeSqlite from 'transition-ownership/node-sqlite';
 import * as opentelemetry from 'transition-ownership/opentelemetry';
 import * as postgres from 'transition-ownership/postgres';
 import * as sqlite from 'transition-ownership/sqlite';
@@ -34,7 +35,15 @@ const others = [
 ];
 
 test('every function of every entry point is listed: add a new one to entries.ts, or here', () => {
-  const all = Object.entries({ ...library, ...http, ...migrations, ...opentelemetry, ...postgres, ...sqlite });
+  const all = Object.entries({
+    ...library,
+    ...http,
+    ...migrations,
+    ...opentelemetry,
+    ...postgres,
+    ...sqlite,
+    ...nodeSqlite,
+  });
   const functions = all.flatMap(([name, value]) => (typeof value === 'function' ? [name] : []));
   const listed = Object.keys(entries).filter((name) => !name.includes('.'));
   expect([...listed, ...others].sort()).toEqual(functions.sort());

@@ -26,6 +26,7 @@ import {
 } from 'transition-ownership';
 import { createHttpHandler, type HttpOptions } from 'transition-ownership/http';
 import { createEffectTable, createLeaseTable } from 'transition-ownership/migrations';
+import { openNodeSqlite } from 'transition-ownership/node-sqlite';
 import { openTelemetry } from 'transition-ownership/opentelemetry';
 import { openPostgres } from 'transition-ownership/postgres';
 import { openSqlite } from 'transition-ownership/sqlite';
@@ -437,6 +438,16 @@ export const entries: Readonly<Record<string, readonly Argument[]>> = {
       {},
       { synchronous: NONE, busyTimeoutMs: NUMBER },
       (given) => openSqlite(':memory:', given),
+      true,
+    ),
+  ],
+  openNodeSqlite: [
+    argument<NonNullable<Parameters<typeof openNodeSqlite>[1]>>(
+      'options',
+      {},
+      { synchronous: NONE, busyTimeoutMs: NUMBER },
+      // Without node:sqlite the file is refused, and the options before it.
+      (given) => openNodeSqlite(':memory:', given),
       true,
     ),
   ],

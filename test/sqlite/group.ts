@@ -2,15 +2,21 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CompiledQuery, Kysely } from 'kysely';
-import { openSqlite } from 'transition-ownership/sqlite';
 import { onTestFinished } from 'vitest';
 import { ConnectionQueue } from '../../src/sql/connection-queue.js';
 import type { Place } from '../../src/sql/waiting.js';
 import { systemClock } from '../../src/system/clock.js';
 import { beforeEachStatement } from '../rig/driver.js';
+import type { Opener } from './openers.js';
 
 /** What a statement, or a pair, gave: its rows, or the code of its failure. */
 export type Told = readonly unknown[] | string;
+
+/** How a group is made. */
+export interface GroupOptions {
+  readonly open: Opener['open'];
+  readonly log?: () => void;
+}
 
 /** A file with a table that can fail in every way, the queue in front of it, and all that the driver is sent. */
 export class Group {
@@ -20,11 +26,11 @@ export class Group {
   readonly path: string;
   readonly #sent: string[] = [];
 
-  constructor({ log }: { readonly log?: () => void } = {}) {
+  constructor({ open, log }: GroupOptions) {
     const folder = mkdtempSync(join(tmpdir(), 'ownership-'));
     this.path = join(folder, 'group.sqlite');
     const stop = beforeEachStatement((sql) => void this.#sent.push(sql));
-    this.db = new Kysely<object>({ dialect: openSqlite(this.path), ...(log && { log }) });
+    this.db = new Kysely<object>({ dialect: open(this.path), ...(log && { log }) });
     this.place = { database: this.db, clock: systemClock, busyWaitMs: 5_000 };
     onTestFinished(async () => {
       stop();

@@ -1,0 +1,4 @@
+import { grouped } from './grouped.js';
+import { byNode } from './openers.js';
+
+grouped(byNode);
