@@ -9,8 +9,6 @@ import { makeReaper } from './reaper.js';
 import { reconcile } from './reconciler.js';
 import { recover } from './recovery.js';
 import { alertSink, type Listener, lessonsJournal } from './sinks.js';
-import { Live } from './web/live.js';
-import { readQueue } from './web/queue.js';
 import { serve } from './web/server.js';
 import { makeWorker } from './worker.js';
 
@@ -18,10 +16,8 @@ import { makeWorker } from './worker.js';
 const [directory = '.orchestrator'] = process.argv.slice(2);
 mkdirSync(directory, { recursive: true });
 
-const live = new Live();
 const wake = (text: string) => process.stderr.write(`ALERT ${text}\n`);
 const listeners: readonly Listener[] = [
-  (event) => live.tell(event),
   alertSink(wake),
   lessonsJournal(join(directory, 'lessons.log')),
   (event) => say({ event }),
@@ -35,10 +31,6 @@ const roles = {
   worker: () => worker.tick(),
   reaper: async () => (await reaper.tick()).unwrapOr(null),
   reconciler: () => reconcile(orchestrator),
-  page: async () => {
-    const queue = live.watched ? await readQueue(orchestrator) : undefined;
-    if (queue?.isOk()) live.show(queue.value);
-  },
 };
 
 // The order matters: tables, then recovery, and only then whatever takes new work.
@@ -48,7 +40,7 @@ obey(roles);
 await point('recovery');
 const { held } = await recover(orchestrator);
 for (const taskId of held) wake(`task ${taskId} is held: nobody can tell whether its last step was taken`);
-const server = await serve(orchestrator, { live, port: Number(process.env['PORT'] ?? 8080) });
+const server = await serve(orchestrator, { port: Number(process.env['PORT'] ?? 8080) });
 const { port } = server.address() as AddressInfo;
 const url = `http://127.0.0.1:${port}`;
 const stop = isDirected ? () => {} : keepTime(roles, Number(process.env['TICK_MS'] ?? 500));
@@ -60,7 +52,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'disconnect'] as const) process.once(
 /** Stops taking work, lets the handlers end, gives the leases back. */
 async function leave(): Promise<void> {
   stop();
-  live.end();
+  server.leave();
   server.close();
   await worker.idle();
   void (await ownership.close());

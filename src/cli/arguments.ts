@@ -18,6 +18,10 @@ export interface Order {
   /** The operator's word that the bare pids of job rows are those of this host. */
   readonly thisHost: boolean;
   readonly everyMs: number;
+  /** Where the page is served; 0 for any port that is free. */
+  readonly port: number;
+  /** In whose name the orders of the page are given. */
+  readonly by: string;
   readonly release: Release | undefined;
 }
 
@@ -29,7 +33,7 @@ export interface Release {
   readonly reason: string;
 }
 
-const COMMANDS = ['status', 'doctor', 'release', 'sanitize', 'recover', 'watch'] as const;
+const COMMANDS = ['status', 'doctor', 'release', 'sanitize', 'recover', 'watch', 'ui'] as const;
 
 /** What the tool can do. */
 export type Command = (typeof COMMANDS)[number];
@@ -54,6 +58,7 @@ const OPTIONS = {
   token: { type: 'string' },
   reason: { type: 'string' },
   by: { type: 'string' },
+  port: { type: 'string' },
   every: { type: 'string' },
 } as const;
 
@@ -64,7 +69,8 @@ const ONLY: Partial<Record<keyof typeof OPTIONS, readonly Command[]>> = {
   task: ['release'],
   token: ['release'],
   reason: ['release'],
-  by: ['release'],
+  by: ['release', 'ui'],
+  port: ['ui'],
   every: ['watch'],
 };
 
@@ -95,6 +101,8 @@ export function readArguments(line: readonly string[]): Order {
     dryRun: values['dry-run'] ?? false,
     thisHost: values['this-host'] ?? false,
     everyMs: everyMsOf(values.every ?? '2'),
+    port: portOf(values.port ?? '0'),
+    by: values.by ?? user(),
     release: command === 'release' ? releaseOf(values) : undefined,
   };
 }
@@ -116,6 +124,11 @@ function everyMsOf(every: string): number {
   const seconds = Number(every);
   if (!(seconds >= 0.1 && seconds <= 86_400)) throw new Misused('--every takes seconds, from 0.1 to 86400.');
   return seconds * 1_000;
+}
+
+function portOf(port: string): number {
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw new Misused('--port takes a number up to 65535.');
+  return Number(port);
 }
 
 function releaseOf({ task, token, reason, by }: ReturnType<typeof parsed>['values']): Release {

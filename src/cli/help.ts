@@ -11,6 +11,8 @@ export const HELP = `Who owns which transition, on what evidence, and what is wr
   sanitize   clears the run of jobs that are queued and carry one; --dry-run
   recover    returns the jobs of dead processes to the queue, sanitizes, deletes the leases of dead owners
              and lists unfinished effects; --dry-run
+  ui         serves one page on this host, until interrupted: leases, broken-off transitions, unfinished effects;
+             whoever has its address can release a lease and resolve an effect there, in the name of --by; --port N
 
   --config FILE   JSON with the objects tasks, jobs, lease and effects that your application gives to
                   createTransitionOwnership, its timeFormat and timeZone; "liveness": "heartbeat-only" where it goes by times
@@ -22,7 +24,7 @@ export const HELP = `Who owns which transition, on what evidence, and what is wr
                   of your application.
   --json          one JSON document on standard output; of watch one a line for each look
 
-status, watch, doctor and --dry-run change nothing. The tool takes no lease, asks no probe, and takes nobody for dead
+status, watch, doctor and --dry-run change nothing, and ui nothing unless it is ordered there. The tool takes no lease, asks no probe, and takes nobody for dead
 who may live.
 
 It ends with

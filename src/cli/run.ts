@@ -11,6 +11,7 @@ import type { Code, Report } from './report.js';
 import { sanitize } from './sanitize.js';
 import { status } from './status.js';
 import { printable } from './text.js';
+import { ui } from './ui.js';
 import { watch } from './watch.js';
 
 /** Runs one command line, and returns how it ended. */
@@ -35,7 +36,8 @@ async function obey(order: Order): Promise<Code> {
   const { command, dryRun, thisHost, config } = order;
   const mapping = readMapping(order);
   if (command === 'sanitize' && mapping.jobs === undefined) throw new Failed(`${String(config)} has no jobs.`);
-  const writing = command === 'release' || ((command === 'sanitize' || command === 'recover') && !dryRun);
+  const writing =
+    command === 'release' || command === 'ui' || ((command === 'sanitize' || command === 'recover') && !dryRun);
   const db = await openDatabase(order, writing);
   const over = (parts: readonly Part[]) => ownershipOver(db, order, mapping, parts);
   try {
@@ -64,6 +66,8 @@ async function obey(order: Order): Promise<Code> {
         return tell(order, await sanitize(over(['jobs']), dryRun));
       case 'recover':
         return tell(order, await recover(over(await partsOf(config !== undefined, over)), dryRun, thisHost));
+      case 'ui':
+        return await ui(over(await partsOf(config !== undefined, over)), order);
     }
   } finally {
     await db.destroy();

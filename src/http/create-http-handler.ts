@@ -1,7 +1,8 @@
 import { contextOf } from '../context.js';
-import { snapshot, type TransitionOwnership } from '../index.js';
+import { parseTaskId, snapshot, type TransitionOwnership } from '../index.js';
 import { authorized } from './authorized.js';
 import { readBody } from './body.js';
+import { explain } from './explain.js';
 import { refuseForeign } from './guard.js';
 import { type HttpHandler, type HttpOptions, type HttpPeer, httpSettings } from './http-options.js';
 import { Live } from './live.js';
@@ -16,9 +17,10 @@ import { failed, json, refusal, reply } from './replies.js';
  *
  * | | |
  * |---|---|
- * | `GET /` | a page: leases with verdict and reason, broken-off transitions, unfinished effects, events |
+ * | `GET /` | a page: leases with verdict and reason, broken-off transitions, unfinished effects, one task explained |
  * | `GET /queue` | the snapshot and the broken-off transitions, as JSON |
  * | `GET /metrics` | counters and gauges, in the text format of Prometheus |
+ * | `GET /tasks/:id/explain` | one task: who holds it on what evidence, and its effects, as JSON |
  * | `GET /events` | server-sent events: `told` for each event of this process, `state` for the queue |
  * | `POST /transition-lease/release` | `{ taskId, fencingToken, by, reason }`, as `forceReleaseLease` takes it |
  * | `POST /effects/resolve` | `{ taskId, effect, key, outcome, by, reason }`, as `resolveEffect` takes it |
@@ -62,17 +64,28 @@ export function createHttpHandler(ownership: TransitionOwnership, options: HttpO
     '/events': () => live.join(),
   };
 
+  const explainTask = async (id: string): Promise<Response> => {
+    const taskId = parseTaskId(ownership, decoded(id));
+    if (taskId.isErr()) return failed(taskId.error);
+    return (await explain(ownership, taskId.value, context.effects !== undefined)).match(
+      (seen) => json(200, seen),
+      failed,
+    );
+  };
+
   const serve = async (request: Request): Promise<Response> => {
     const path = pathUnder(settings.basePath, request) ?? '';
     const order = own(orders, path);
     const read = own(reads, path);
-    if (order === undefined && read === undefined) return refusal(404, 'not-found', 'There is nothing here.');
+    const explained = EXPLAIN.exec(path)?.[1];
+    if (order === undefined && read === undefined && explained === undefined)
+      return refusal(404, 'not-found', 'There is nothing here.');
     const method = order === undefined ? 'GET' : 'POST';
     if (request.method !== method) return refusal(405, 'wrong-method', `This takes ${method}.`, {}, { allow: method });
     const allowed = await authorized(settings.authorize, request, order?.action ?? 'read');
     if ('refused' in allowed) return allowed.refused;
     if (read !== undefined) return read();
-    if (order === undefined) return refusal(404, 'not-found', 'There is nothing here.');
+    if (order === undefined) return explainTask(explained ?? '');
     // A form of a foreign page cannot send this type without being asked first.
     if (!/^application\/json\s*(?:;|$)/i.test(request.headers.get('content-type') ?? ''))
       return refusal(415, 'not-json', 'Send application/json.');
@@ -91,6 +104,17 @@ export function createHttpHandler(ownership: TransitionOwnership, options: HttpO
     }
   };
   return Object.assign(handler, { close: () => live.close() });
+}
+
+const EXPLAIN = /^\/tasks\/([^/]+)\/explain$/;
+
+/** An id as it stands in a path; `undefined` for what is none. */
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** What the table of the orders or the reads has of its own. */

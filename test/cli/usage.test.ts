@@ -10,8 +10,8 @@ const file = join(tmpdir(), 'there-is-no-such-file.sqlite');
 
 describe('a command line', () => {
   test.each([
-    [[], 'Name one of the commands status, doctor, release, sanitize, recover, watch.'],
-    [['states', '--sqlite', file], 'Name one of the commands status, doctor, release, sanitize, recover, watch.'],
+    [[], 'Name one of the commands status, doctor, release, sanitize, recover, watch, ui.'],
+    [['states', '--sqlite', file], 'Name one of the commands status, doctor, release, sanitize, recover, watch, ui.'],
     [['status', 'doctor', '--sqlite', file], 'One command at a time, and each database by its option.'],
     [['status'], 'Name one database: --sqlite FILE, --postgres URL or --mysql URL.'],
     [
@@ -26,6 +26,8 @@ describe('a command line', () => {
       "Option '--task' argument is ambiguous. Did you forget to specify the option argument for '--task'? To specify an option argument starting with a dash use '--task=-XYZ'.",
     ],
     [['watch', '--sqlite', file, '--every', '0'], '--every takes seconds, from 0.1 to 86400.'],
+    [['ui', '--sqlite', file, '--port', '70000'], '--port takes a number up to 65535.'],
+    [['status', '--sqlite', file, '--port', '1'], 'status has no option --port.'],
     [
       ['release', '--sqlite', file, '--task', '1', '--token', '2'],
       'release needs --task and --token, as status shows them, and a --reason.',

@@ -1,39 +1,21 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { testIf } from '../process/permitted.js';
-
-const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-const folders = (process.env['PATH'] ?? '').split(delimiter);
-const executable = folders
-  .flatMap((folder) => names.map((name) => join(folder, name)))
-  .find((path) => existsSync(path));
-const test = testIf(executable !== undefined, `no Chromium is installed (${names.join(', ')})`);
-
-/** What keeps the browser from talking to anybody but the page. */
-const quiet = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
+import { launch, look, type Seen, browserTest as test } from '../http/browser.js';
 
 describe('the page of the orchestrator', () => {
   const directory = mkdtempSync(join(tmpdir(), 'orchestrator-page-'));
-  const told = { errors: [] as string[], asked: new Set<string>() };
   let orchestrator: ChildProcess | undefined;
   let browser: Browser | undefined;
   let url = '';
-  let page: Page;
+  let seen: Seen;
 
   beforeAll(async () => {
-    if (executable === undefined) return;
+    browser = await launch();
+    if (browser === undefined) return;
     // An irreversible step that does not end: the lease is there for as long as the test looks at it.
     const env = { ...process.env, PORT: '0', TICK_MS: '100', EFFECT_MS: '600000', JOB_COMMAND: 'true' };
     const args = ['--import', 'tsx', 'examples/orchestrator/main.ts', directory];
@@ -43,14 +25,7 @@ describe('the page of the orchestrator', () => {
       url = String(chunk).trim();
       break;
     }
-    browser = await chromium.launch({ executablePath: executable, args: quiet });
-    page = await browser.newPage({ colorScheme: 'light' });
-    page.on('pageerror', (error) => told.errors.push(error.message));
-    page.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning') told.errors.push(message.text());
-    });
-    page.on('request', (request) => told.asked.add(new URL(request.url()).origin));
-    await page.goto(url);
+    seen = await look(browser, url);
   }, 60_000);
 
   afterAll(async () => {
@@ -60,50 +35,38 @@ describe('the page of the orchestrator', () => {
   });
 
   test('shows the tasks, jobs, leases, events and counters as they come', { timeout: 60_000 }, async () => {
+    const { page } = seen;
     await page.getByText('Nobody. Every task is free to be moved.').waitFor();
-    await page.getByLabel('repo').fill('web');
-    await page.getByLabel('commit').fill('0b5a3f1');
-    await page.getByRole('button', { name: 'Ship it' }).click();
+    const body = JSON.stringify({ repo: 'web', sha: '0b5a3f1' });
+    await fetch(`${url}/tasks`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
 
     const lease = page.locator('#leases tbody tr');
     await lease.getByText('live').waitFor();
     expect(await lease.innerText()).toMatch(
       /^1\s+monitor\s+deploy-staging\s+1\s.*live claim-registered\s+this one, pid \d+/s,
     );
-    const task = page.locator('#tasks tbody tr');
-    expect(await task.innerText()).toMatch(/^1\s+web\s+0b5a3f1\s+deploy-staging → deploy → done\s+running\s+1\s+\d+/);
+    const task = page.getByRole('table', { name: 'tasks' }).getByRole('row').nth(1);
+    expect(await task.innerText()).toMatch(/^1\s+web\s+0b5a3f1\s+deploy-staging/);
+    const job = page.getByRole('table', { name: 'jobs' }).getByRole('row').nth(1);
+    expect(await job.innerText()).toMatch(/^1\s+1\s+deploy-staging\s+running\s+1\s+\d+/);
     await page.locator('#events li', { hasText: 'effect.started' }).getByText('effect merge_pr').waitFor();
     await page.locator('#counters div', { hasText: 'effects started' }).getByText('1').waitFor();
   });
 
   test('lets an operator take a lease away, and says by whom and why', { timeout: 60_000 }, async () => {
-    await page.getByRole('button', { name: 'Take away…' }).click();
-    await page.getByLabel('you').fill('ada');
-    await page.getByLabel('why').fill('wrong coverage baseline');
-    await page.getByRole('button', { name: 'Take it away' }).click();
+    const { page } = seen;
+    await page.getByRole('button', { name: 'Release task 1' }).click();
+    await page.getByLabel('Your name').first().fill('ada');
+    await page.getByLabel('Reason').first().fill('wrong coverage baseline');
+    await page.getByRole('button', { name: 'Release it' }).click();
     const acted = page.locator('#events li', { hasText: 'operator.acted' });
     await acted.getByText('by ada · reason wrong coverage baseline').waitFor();
     // The reconciler takes the task up again, under a greater token.
     await page.locator('#leases tbody').getByText('reconciler').waitFor();
   });
 
-  test('does nothing when the operator thinks better of it', { timeout: 60_000 }, async () => {
-    await page.getByRole('button', { name: 'Take away…' }).click();
-    await page.getByRole('button', { name: 'Leave it' }).click();
-    const closed = await page.locator('#release').getAttribute('open');
-    expect(closed).toBeNull();
-    expect(await page.locator('#events li', { hasText: 'operator.acted' }).count()).toBe(1);
-  });
-
-  test('is light or dark as the viewer likes', { timeout: 60_000 }, async () => {
-    const ground = () => page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor');
-    const light = await ground();
-    await page.emulateMedia({ colorScheme: 'dark' });
-    expect(await ground()).not.toBe(light);
-  });
-
   test('asks nobody but its server, and finds nothing wrong with itself', async () => {
-    expect([...told.asked]).toEqual([url]);
-    expect(told.errors).toEqual([]);
+    expect([...seen.asked]).toEqual([url]);
+    expect(seen.errors).toEqual([]);
   });
 });

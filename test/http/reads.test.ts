@@ -29,6 +29,17 @@ test('GET /metrics has the names that Prometheus gives to the instruments of Ope
   expect(text).toBe(toPrometheus((await snapshot(site.ownership))._unsafeUnwrap()));
 });
 
+test('GET /tasks/:id/explain tells of one task who holds it, and of its effects', async () => {
+  await using site = await openSite();
+  expect((await site.ask('/tasks/2/explain')).body).toEqual({ taskId: 2, lease: { state: 'free' }, effects: [] });
+  const lease = (await acquireLease(site.ownership, { taskId: 2, actor: 'monitor' }))._unsafeUnwrap();
+  const held = await site.ask('/tasks/2/explain');
+  expect(held.body).toMatchObject({ lease: { state: 'held', actor: 'monitor', verdict: 'live' } });
+  expect(held.text).not.toContain(lease.claim);
+  for (const id of ['x', '%zz', '2.5', '2%2F3'])
+    expect(await site.ask(`/tasks/${id}/explain`)).toMatchObject({ status: 400, body: { type: 'invalid-id' } });
+});
+
 test('a base path is the top of all, also of what the page loads', async () => {
   await using site = await openSite({ basePath: '/ops/ownership' });
   for (const path of ['/ops/ownership', '/ops/ownership/']) {

@@ -1,5 +1,5 @@
 import { ok, type Result } from 'neverthrow';
-import { forceReleaseLease, updateStageCas } from 'transition-ownership';
+import { updateStageCas } from 'transition-ownership';
 import type { Stage } from '../database.js';
 import { advance } from '../engine.js';
 import type { Orchestrator } from '../orchestrator.js';
@@ -17,12 +17,10 @@ interface Body {
   readonly taskId: number;
   readonly expected: Stage;
   readonly next: Exclude<Stage, 'deploy-staging'>;
-  readonly fencingToken: number;
-  readonly by: string;
-  readonly reason: string;
 }
 
-type Action = (orchestrator: Orchestrator, body: Body) => PromiseLike<Result<unknown, Refusal>>;
+/** Something that can be asked of the orchestrator. */
+export type Action = (orchestrator: Orchestrator, body: Body) => PromiseLike<Result<unknown, Refusal>>;
 
 /** `POST` to each: what can be asked of the orchestrator. */
 export const actions: Readonly<Record<string, Action>> = {
@@ -39,8 +37,4 @@ export const actions: Readonly<Record<string, Action>> = {
     const task = await db.selectFrom('tasks').select('repo').where('id', '=', taskId).executeTakeFirst();
     return updateStageCas(ownership, { taskId, expected, next, context: task?.repo });
   },
-
-  /** The operator takes a lease away from its owner, naming the token that was seen, and why. */
-  '/transition-lease/release': async ({ ownership }, { taskId, fencingToken, by, reason }) =>
-    forceReleaseLease(ownership, { taskId, fencingToken, by, reason }),
 };

@@ -1,23 +1,33 @@
-import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createHttpHandler, toNodeListener } from 'transition-ownership/http';
 import type { Orchestrator } from '../orchestrator.js';
-import { actions } from './actions.js';
+import { type Action, actions } from './actions.js';
 import { bodyOf, isForeign } from './guard.js';
-import type { Live } from './live.js';
-import { readQueue, toMetrics } from './queue.js';
+import { readQueue } from './queue.js';
 
-const read = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8');
-const pages: Readonly<Record<string, readonly [type: string, text: string]>> = {
-  '/': ['text/html', read('page.html')],
-  '/page.css': ['text/css', read('page.css')],
-  '/page.js': ['text/javascript', read('page.js')],
-};
 const statuses: Readonly<Record<string, number>> = { 'task-not-found': 404, 'store-failure': 503 };
 
-/** Serves the orchestrator on the loopback: whoever can reach it by its own name may operate it. Port 0 takes any free one. */
-export async function serve(orchestrator: Orchestrator, { live, port }: { live: Live; port: number }): Promise<Server> {
+/** The server; its viewers are sent home before it can close. */
+type Served = Server & { readonly leave: () => void };
+
+/**
+ * Serves the orchestrator on the loopback: whoever can reach it by its own name may operate it. Port 0 takes any free one.
+ *
+ * What the library shows, and takes orders for, is its own handler; the tasks and the webhooks are the orchestrator's.
+ */
+export async function serve(orchestrator: Orchestrator, { port }: { port: number }): Promise<Served> {
+  const handler = createHttpHandler(orchestrator.ownership, {
+    authorize: () => true,
+    queue: () => readQueue(orchestrator),
+  });
+  const answerTheRest = toNodeListener(handler);
   const server = createServer((request, response) => {
-    route(orchestrator, { live, request, response }).catch((error: unknown) => {
+    const action = request.method === 'POST' ? actions[request.url ?? ''] : undefined;
+    if (action === undefined) {
+      answerTheRest(request, response);
+      return;
+    }
+    act(orchestrator, { action, request, response }).catch((error: unknown) => {
       // The library throws for a request of the wrong shape only, before it has done anything.
       const misuse = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
       const message = error instanceof Error ? error.message : String(error);
@@ -25,35 +35,19 @@ export async function serve(orchestrator: Orchestrator, { live, port }: { live: 
     });
   });
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  return server;
+  return Object.assign(server, { leave: () => handler.close() });
 }
 
 interface Exchange {
-  readonly live: Live;
+  readonly action: Action;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
 
-async function route(orchestrator: Orchestrator, { live, request, response }: Exchange): Promise<void> {
-  const { method, url = '/', headers } = request;
-  const page = pages[url];
-  const action = actions[url];
+async function act(orchestrator: Orchestrator, { action, request, response }: Exchange): Promise<void> {
   if (isForeign(request)) {
     reply(response, 403, { type: 'foreign', message: 'This server answers on the loopback, by its own name.' });
-  } else if (method === 'GET' && page !== undefined) {
-    response
-      .writeHead(200, { 'content-type': page[0], 'content-security-policy': "default-src 'self'; img-src data:" })
-      .end(page[1]);
-  } else if (method === 'GET' && url === '/events') {
-    live.join(response);
-  } else if (method === 'GET' && (url === '/queue' || url === '/metrics')) {
-    const queue = await readQueue(orchestrator);
-    if (queue.isErr()) reply(response, 503, queue.error);
-    else if (url === '/queue') reply(response, 200, queue.value);
-    else response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' }).end(toMetrics(queue.value));
-  } else if (method !== 'POST' || action === undefined) {
-    reply(response, 404, { type: 'not-found', message: `There is no ${method} ${url}.` });
-  } else if (headers['content-type'] !== 'application/json') {
+  } else if (request.headers['content-type'] !== 'application/json') {
     // A form of a foreign page cannot send this type without being asked first.
     reply(response, 415, { type: 'not-json', message: 'Send application/json.' });
   } else {
@@ -63,7 +57,7 @@ async function route(orchestrator: Orchestrator, { live, request, response }: Ex
       reply(response, 413, { type: 'too-long', message: 'The body is longer than any that is meant.' });
       return;
     }
-    const done = await action(orchestrator, body as Parameters<typeof action>[1]);
+    const done = await action(orchestrator, body as Parameters<Action>[1]);
     if (done.isOk()) reply(response, 200, done.value);
     else reply(response, statuses[done.error.type] ?? 409, done.error);
   }

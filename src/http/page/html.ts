@@ -65,7 +65,7 @@ const RELEASE = `<dialog id="release" aria-labelledby="release-title">
         <p class="about"></p>
         <p>Its owner may still be alive. From then on its stage writes and its next irreversible step are refused, but a step that it has begun goes on.</p>
         ${WHO}
-        <p class="buttons"><button value="" formnovalidate>Leave it</button><button value="order" class="danger">Release it</button></p>
+        <p class="buttons"><button type="button" class="leave">Leave it</button><button value="order" class="danger">Release it</button></p>
       </form>
     </dialog>`;
 
@@ -80,6 +80,6 @@ const RESOLVE = `<dialog id="resolve" aria-labelledby="resolve-title">
           <label><input type="radio" name="outcome" value="not-applied"> It was not applied</label>
         </fieldset>
         ${WHO}
-        <p class="buttons"><button value="" formnovalidate>Leave it</button><button value="order" class="danger">Write it down</button></p>
+        <p class="buttons"><button type="button" class="leave">Leave it</button><button value="order" class="danger">Write it down</button></p>
       </form>
     </dialog>`;

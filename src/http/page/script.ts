@@ -5,10 +5,14 @@ import { duration, element, find, listed, place, shown, table, toned, words } fr
 const { base, orders } = document.documentElement.dataset;
 const mayOrder = orders === 'yes';
 
+/** What is known now of whatever has a button: the button itself may be older. */
+const abouts = new Map();
+
 /** A button that opens a dialog; without orders there is none. */
 function order(text, name, dialog, about, body) {
+  abouts.set(name, about);
   const button = element('button', { text, 'aria-label': name, 'aria-haspopup': 'dialog', 'data-body': JSON.stringify(body) });
-  button.onclick = () => ask(find(dialog), about, body);
+  button.onclick = () => ask(find(dialog), abouts.get(name), body);
   return mayOrder ? [button] : [];
 }
 
@@ -63,6 +67,7 @@ function showAdded(queue) {
 }
 
 function show(queue) {
+  abouts.clear();
   const { mode, leases, transitions, counters } = queue;
   find('#mode').textContent = 'guard ' + mode;
   find('#mode').className = 'badge ' + { on: 'good', draining: 'warn', off: 'bad' }[mode];
@@ -119,6 +124,7 @@ function ask(dialog, about, body) {
   form.by.value = sessionStorage.getItem('by') ?? '';
   dialog.querySelector('.about').textContent = about;
   dialog.returnValue = '';
+  form.querySelector('.leave').onclick = () => dialog.close();
   dialog.onclose = () => {
     if (dialog.returnValue === 'order') void send(paths[dialog.id], { ...body, ...Object.fromEntries(new FormData(form)) });
   };
@@ -132,7 +138,7 @@ async function send(path, body) {
   const headers = { 'content-type': 'application/json' };
   const response = await fetch(base + path, { method: 'POST', headers, body: JSON.stringify(body) });
   const answer = await response.json();
-  say(response.ok ? 'Done, in the name of ' + body.by + '.' : answer.message);
+  say(response.ok ? 'Done.' : answer.message);
 }
 
 find('#explain').onsubmit = (submit) => {

@@ -57,7 +57,7 @@ th, td { padding: 0.35rem 1rem 0.35rem 0; border-bottom: 1px solid var(--line); 
 td { overflow-wrap: anywhere; }
 tr:last-child > td { border-bottom: 0; }
 td:last-child button + button { margin-left: 0.4rem; }
-th:last-child { color: transparent; }
+.orders { color: transparent; }
 code, time { font: 0.86em ui-monospace, monospace; }
 .empty { display: none; }
 :empty + .empty { display: block; }

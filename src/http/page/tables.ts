@@ -26,7 +26,7 @@ export const toned = (text) => element('b', { text, tone: tones[text] });
 
 /** A table: roles are said, for on a narrow screen its parts are no boxes of a table any more. */
 export function table(title, heads, rows) {
-  const head = element('tr', { role: 'row', children: heads.map((text) => element('th', { text, role: 'columnheader', scope: 'col' })) });
+  const head = element('tr', { role: 'row', children: heads.map((text) => element('th', { text, tone: text === 'orders' ? 'orders' : undefined, role: 'columnheader', scope: 'col' })) });
   return element('table', {
     role: 'table',
     'aria-labelledby': title,
@@ -39,7 +39,7 @@ export function table(title, heads, rows) {
 
 function row(heads, key, cells) {
   const made = cells.map((content, index) => {
-    const children = Array.isArray(content) ? content : [content instanceof Node ? content : String(content ?? '–')];
+    const children = Array.isArray(content) ? [element('span', { children: content })] : [content instanceof Node ? content : String(content ?? '–')];
     return element('td', { role: 'cell', 'data-head': heads[index], children });
   });
   return element('tr', { role: 'row', 'data-key': key, children: made });
@@ -57,9 +57,12 @@ export function place(where, made, count) {
     const [before, now] = [old.tBodies[0], made.tBodies[0]];
     const known = new Map([...before.rows].map((each) => [each.dataset.key, each]));
     const rows = [...now.rows].map((each) => merged(known.get(each.dataset.key), each));
-    const same = rows.length === before.rows.length && rows.every((each, index) => each === before.rows[index]);
     const lost = before.contains(document.activeElement) && !rows.some((each) => each.contains(document.activeElement));
-    if (!same) before.replaceChildren(...rows);
+    for (const each of [...before.rows]) if (!rows.includes(each)) each.remove();
+    // A row that is taken out and put back loses the focus: those that are in their place stay there.
+    rows.forEach((each, index) => {
+      if (before.rows[index] !== each) before.insertBefore(each, before.rows[index] ?? null);
+    });
     if (lost) where.focus();
   }
 }
