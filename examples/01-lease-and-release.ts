@@ -1,6 +1,6 @@
 /** One owner at a time: take the lease on a task's transition, and give it back. */
 import { Kysely, sql } from 'kysely';
-import { acquireLease, createTransitionOwnership, ensureSchema, releaseLease } from 'transition-ownership';
+import { acquireLease, createTransitionOwnership, ensureSchema, releaseLease, toError } from 'transition-ownership';
 import { openSqlite } from 'transition-ownership/sqlite';
 
 interface Database {
@@ -17,27 +17,32 @@ await db
   ])
   .execute();
 const ownership = createTransitionOwnership({ db, tasks: { table: 'tasks', id: 'id', stage: 'stage' } });
-(await ensureSchema(ownership))._unsafeUnwrap();
+const made = await ensureSchema(ownership);
+if (made.isErr()) throw toError(made.error);
 
 // The lease is a row in the database: it outlives the process, and every process sees it.
-const lease = (await acquireLease(ownership, { taskId: 1, actor: 'monitor', stage: 'deploy' }))._unsafeUnwrap();
+const acquired = await acquireLease(ownership, { taskId: 1, actor: 'monitor', stage: 'deploy' });
+if (acquired.isErr()) throw toError(acquired.error);
+const lease = acquired.value;
 console.log(`${lease.actor} owns task ${lease.taskId} with token ${lease.fencingToken}`);
 
-// Whoever comes second is told so by value, and on what evidence. Another task is free.
+// The second one gets a failure as a value, with the evidence. Another task is free.
 const second = await acquireLease(ownership, { taskId: 1, actor: 'webhook' });
 if (second.isErr() && second.error.type === 'lease-busy') {
   const { verdict, reason, holder } = second.error;
   console.log(`webhook defers: ${holder?.actor} is ${verdict}, ${reason}`);
 }
-const other = (await acquireLease(ownership, { taskId: 2, actor: 'webhook' }))._unsafeUnwrap();
-console.log(`webhook owns task ${other.taskId}`);
+const other = await acquireLease(ownership, { taskId: 2, actor: 'webhook' });
+if (other.isOk()) console.log(`webhook owns task ${other.value.taskId}`);
 
 // Giving back deletes exactly this acquisition; doing it again does nothing.
-console.log((await releaseLease(ownership, lease))._unsafeUnwrap());
-console.log((await releaseLease(ownership, lease))._unsafeUnwrap());
+for (let times = 1; times <= 2; times += 1) {
+  const released = await releaseLease(ownership, lease);
+  console.log(released.unwrapOr('left to expire')); // it never throws: a failure is a value too
+}
 
-const third = (await acquireLease(ownership, { taskId: 1, actor: 'webhook' }))._unsafeUnwrap();
-console.log(`webhook owns task ${third.taskId}, with a greater token: ${Number(third.fencingToken) > 1}`);
+const third = await acquireLease(ownership, { taskId: 1, actor: 'webhook' });
+if (third.isOk()) console.log(`webhook owns task 1, with a greater token: ${Number(third.value.fencingToken) > 1}`);
 
 void (await ownership.close({ deadlineMs: 0 })); // what is still held is left to expire
 await db.destroy();

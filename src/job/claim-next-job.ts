@@ -78,10 +78,12 @@ export type ClaimedJob<S extends ShapeWithJobs = ShapeWithJobs> = ClaimedJobWith
  *
  * @example
  * ```ts
- * import { claimNextJob, stampRunOwnership } from 'transition-ownership';
+ * import { claimNextJob, stampRunOwnership, toError } from 'transition-ownership';
  * import { ownership } from './setup.js';
  *
- * const job = (await claimNextJob(ownership, { orderBy: 'id' }))._unsafeUnwrap();
+ * const claimed = await claimNextJob(ownership, { orderBy: 'id' });
+ * if (claimed.isErr()) throw toError(claimed.error);
+ * const job = claimed.value;
  * if (job !== null) await stampRunOwnership(ownership, { job, runId: 7, pid: process.pid });
  * ```
  */

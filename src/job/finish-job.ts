@@ -76,10 +76,12 @@ const check = requestOf({
  *
  * @example
  * ```ts
- * import { claimNextJob, finishJob } from 'transition-ownership';
+ * import { claimNextJob, finishJob, toError } from 'transition-ownership';
  * import { ownership } from './setup.js';
  *
- * const job = (await claimNextJob(ownership))._unsafeUnwrap();
+ * const claimed = await claimNextJob(ownership);
+ * if (claimed.isErr()) throw toError(claimed.error);
+ * const job = claimed.value;
  * if (job !== null) await finishJob(ownership, { job, status: 'done' }); // ok('finished')
  * ```
  */

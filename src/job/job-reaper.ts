@@ -47,7 +47,7 @@ const PAGE = 500;
  *
  * @example
  * ```ts
- * import { createJobReaper } from 'transition-ownership';
+ * import { createJobReaper, toError } from 'transition-ownership';
  * import { ownership } from './setup.js';
  *
  * const reaper = createJobReaper(ownership, {
@@ -55,7 +55,9 @@ const PAGE = 500;
  *   maxRunningMs: 4 * 3_600_000,
  *   onDead: (job) => (job.forced ? 'fail' : 'requeue'),
  * });
- * const { reaped, deferred } = (await reaper.tick())._unsafeUnwrap();
+ * const ticked = await reaper.tick();
+ * if (ticked.isErr()) throw toError(ticked.error);
+ * const { reaped, deferred } = ticked.value;
  * ```
  */
 export function createJobReaper<S extends ShapeWithJobs>(

@@ -61,10 +61,12 @@ export type RequeueReport<S extends ShapeWithJobs = ShapeWithJobs> = RequeueRepo
  *
  * @example
  * ```ts
- * import { requeueRunningJobs } from 'transition-ownership';
+ * import { requeueRunningJobs, toError } from 'transition-ownership';
  * import { ownership } from './setup.js';
  *
- * const { requeued } = (await requeueRunningJobs(ownership, { owners: 'dead-only' }))._unsafeUnwrap();
+ * const cleaned = await requeueRunningJobs(ownership, { owners: 'dead-only' });
+ * if (cleaned.isErr()) throw toError(cleaned.error);
+ * const { requeued } = cleaned.value;
  * requeued.map(({ jobId, pid }) => `job ${jobId} of pid ${pid} is queued again`);
  * ```
  */

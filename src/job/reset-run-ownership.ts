@@ -99,10 +99,10 @@ const NONE: ResetReport = Object.freeze({ reset: Object.freeze([]), skipped: Obj
  * import { claimNextJob, resetRunOwnership } from 'transition-ownership';
  * import { ownership } from './setup.js';
  *
- * const job = (await claimNextJob(ownership))._unsafeUnwrap();
- * if (job !== null) {
+ * const claimed = await claimNextJob(ownership);
+ * if (claimed.isOk() && claimed.value !== null) {
  *   // The spawn failed: nothing of the run may stay.
- *   const { jobId, runId, pid, claim } = job;
+ *   const { jobId, runId, pid, claim } = claimed.value;
  *   await resetRunOwnership(ownership, { jobId, expected: { runId, pid, claim } });
  * }
  * ```

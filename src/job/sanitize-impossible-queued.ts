@@ -63,10 +63,12 @@ const check = requestOf(
  *
  * @example
  * ```ts
- * import { sanitizeImpossibleQueued } from 'transition-ownership';
+ * import { sanitizeImpossibleQueued, toError } from 'transition-ownership';
  * import { ownership } from './setup.js';
  *
- * const { found } = (await sanitizeImpossibleQueued(ownership, { dryRun: true }))._unsafeUnwrap();
+ * const looked = await sanitizeImpossibleQueued(ownership, { dryRun: true });
+ * if (looked.isErr()) throw toError(looked.error);
+ * const { found } = looked.value;
  * found; // 0 in a sound queue
  * ```
  */

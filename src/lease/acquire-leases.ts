@@ -41,11 +41,13 @@ const CHUNK = 500;
  *
  * @example
  * ```ts
- * import { acquireLeases } from 'transition-ownership';
+ * import { acquireLeases, toError } from 'transition-ownership';
  * import { ownership } from './setup.js';
  *
  * const requests = [1, 2, 3].map((taskId) => ({ taskId, actor: 'reconciler' }));
- * const { acquired, busy, refused } = (await acquireLeases(ownership, requests))._unsafeUnwrap();
+ * const asked = await acquireLeases(ownership, requests);
+ * if (asked.isErr()) throw toError(asked.error);
+ * const { acquired, busy, refused } = asked.value;
  * // acquired.length + busy.length + refused.length === 3
  * ```
  */

@@ -13,10 +13,12 @@ import type { TransitionOwnership } from '../transition-ownership.js';
  *
  * @example
  * ```ts
- * import { acquireLease, ownedBy } from 'transition-ownership';
+ * import { acquireLease, ownedBy, toError } from 'transition-ownership';
  * import { db, ownership } from './setup.js';
  *
- * const lease = (await acquireLease(ownership, { taskId: 1, actor: 'finalizer' }))._unsafeUnwrap();
+ * const acquired = await acquireLease(ownership, { taskId: 1, actor: 'finalizer' });
+ * if (acquired.isErr()) throw toError(acquired.error);
+ * const lease = acquired.value;
  * await db
  *   .updateTable('tasks')
  *   .set({ updated_at: null })

@@ -33,10 +33,12 @@ export interface Released {
  *
  * @example
  * ```ts
- * import { acquireLease, releaseLease } from 'transition-ownership';
+ * import { acquireLease, releaseLease, toError } from 'transition-ownership';
  * import { ownership } from './setup.js';
  *
- * const lease = (await acquireLease(ownership, { taskId: 1, actor: 'reaper' }))._unsafeUnwrap();
+ * const acquired = await acquireLease(ownership, { taskId: 1, actor: 'reaper' });
+ * if (acquired.isErr()) throw toError(acquired.error);
+ * const lease = acquired.value;
  * const released = await releaseLease(ownership, lease); // ok('released')
  * ```
  */

@@ -56,10 +56,12 @@ const checkOptions = requestOf(
  *
  * @example
  * ```ts
- * import { checkDialect } from 'transition-ownership';
+ * import { checkDialect, toError } from 'transition-ownership';
  * import { ownership } from './setup.js';
  *
- * const { ok, findings } = (await checkDialect(ownership))._unsafeUnwrap();
+ * const checked = await checkDialect(ownership);
+ * if (checked.isErr()) throw toError(checked.error);
+ * const { ok, findings } = checked.value;
  * if (!ok) throw new Error(findings.map(({ message }) => message).join('\n'));
  * ```
  */

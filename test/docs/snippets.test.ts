@@ -30,6 +30,13 @@ for (const [name, snippets] of Object.entries(sources)) {
   });
 }
 
+test('no block that a reader copies unwraps a failure, and those of the README need no file that is not shown', () => {
+  const blocks = Object.values(sources).flat();
+  expect(blocks.filter(({ code }) => code.includes('_unsafeUnwrap'))).toEqual([]);
+  expect(readFileSync('examples/01-lease-and-release.ts', 'utf8')).not.toContain('_unsafeUnwrap');
+  expect(sources['README.md'].filter(({ code }) => code.includes("from './"))).toEqual([]);
+});
+
 test('the suite that the README shows is the one that runs', () => {
   const shown = [...readFileSync('README.md', 'utf8').matchAll(/^```ts (\S+)\n(.*?)^```$/gms)];
   expect(shown.length).toBeGreaterThan(0);
