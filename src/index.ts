@@ -142,7 +142,7 @@ export {
   type ReclaimReport,
   reclaimStaleLeases,
 } from './lease/reclaim-stale-leases.js';
-export { type ReleaseOutcome, releaseLease } from './lease/release-lease.js';
+export { type ReleaseOptions, type ReleaseOutcome, releaseLease } from './lease/release-lease.js';
 export { releaseLeases } from './lease/release-leases.js';
 export { type LeaseSnapshot, type Snapshot, snapshot } from './lease/snapshot.js';
 export type * from './options.js';

@@ -26,6 +26,7 @@ import { soughtStatements } from './sql/sought-statements.js';
 import type { Database } from './sql/statement.js';
 import { tableName } from './sql/tables.js';
 import { taskStatements } from './sql/task-statements.js';
+import { transactionStateOf } from './sql/transaction-state.js';
 import { Surveyor } from './survey/surveyor.js';
 import { systemClock } from './system/clock.js';
 import { ExpiryWatch } from './system/expiry-watch.js';
@@ -87,11 +88,15 @@ function bare(handle: object): Database {
   return withoutPlugins.call(handle);
 }
 
-function sessionOn(base: Omit<Session, 'database' | 'inTransaction' | 'queue'>, handle: CallersHandle): Session {
+function sessionOn(
+  base: Omit<Session, 'database' | 'inTransaction' | 'queue' | 'transaction'>,
+  handle: CallersHandle,
+): Session {
   const database = bare(handle);
   const inTransaction = handle.isTransaction;
   const queue = base.dialect.oneConnection && !inTransaction ? connectionQueueOf(handle) : undefined;
-  return Object.freeze({ ...base, database, inTransaction, queue });
+  const transaction = inTransaction ? transactionStateOf(handle) : undefined;
+  return Object.freeze({ ...base, database, inTransaction, queue, transaction });
 }
 
 function compose(options: CheckedOptions): Context {

@@ -77,7 +77,7 @@ export interface EventFacts {
   /** A queued job was claimed; in the caller's transaction, before its commit. */
   'job.claimed': JobFacts;
   /** A job went back to the queue, its run ownership cleared; in the caller's transaction, before its commit. */
-  'job.requeued': JobFacts & { readonly by: 'reset' | 'recovery' | 'reaper' };
+  'job.requeued': JobFacts & { readonly by: 'reset' | 'recovery' | 'reaper' | 'claim' };
   /** A running job was taken from its run. */
   'job.reaped': JobFacts & { readonly reason: string; readonly forced: boolean };
   /** What to do with a dead run's job could not be decided or done: a hook or a statement failed. */

@@ -20,7 +20,10 @@ import type { Holder } from './holder.js';
 import type { IdValue } from './id.js';
 import { inspectValue } from './inspect-value.js';
 import { frozen } from './json.js';
+import { ended, sentence } from './reason.js';
 import type { Judgement } from './verdict.js';
+
+export { reasonOf } from './reason.js';
 
 /** How a message names a holder. */
 export function nameHolder({ actor, fencingToken, pid }: Holder): string {
@@ -39,7 +42,13 @@ export function leaseContended(taskId: IdValue): LeaseBusy {
   return frozen({ type: 'lease-busy', message, taskId, holder: null, verdict: 'unknown', reason: 'contended' });
 }
 
-/** The row of the task's lease is there and cannot be read, so no one can be named. */
+/** The holder is dead by all evidence, and somebody's open transaction has its row locked. */
+export function leaseLocked(taskId: IdValue, holder: Holder): LeaseBusy {
+  const message = `Task ${inspectValue(taskId)} is held by ${nameHolder(holder)}: dead, but an open transaction has the row locked.`;
+  return frozen({ type: 'lease-busy', message, taskId, holder, verdict: 'unknown', reason: 'locked' });
+}
+
+/** The row of the task's lease is there and cannot be read, so nobody can be named. */
 export function leaseUnreadable(taskId: IdValue): LeaseBusy {
   const message = `Task ${inspectValue(taskId)} is held, by whom cannot be read.`;
   return frozen({ type: 'lease-busy', message, taskId, holder: null, verdict: 'unknown', reason: 'unreadable' });
@@ -155,10 +164,13 @@ export function storeFailure({
   outcome,
   cause,
   findings,
+  transactionEnded,
 }: Omit<StoreFailure, 'type' | 'message'>): StoreFailure {
   const told = outcome === 'unknown' ? 'the outcome is unknown' : 'nothing was applied';
-  const message = `The store failed (${kind}, ${told}): ${sentence(cause)}`;
-  return frozen({ type: 'store-failure', message, kind, retryable, outcome, cause, ...(findings && { findings }) });
+  const ended = transactionEnded ? ' Your transaction was ended by it.' : '';
+  const message = `The store failed (${kind}, ${told}): ${sentence(cause)}${ended}`;
+  const more = { ...(findings && { findings }), ...(transactionEnded && { transactionEnded }) };
+  return frozen({ type: 'store-failure', message, kind, retryable, outcome, cause, ...more });
 }
 
 /** What was found makes the session or a table unsuitable: nothing was written. */
@@ -171,26 +183,4 @@ export function unsuitable(findings: readonly [Finding, ...Finding[]]): StoreFai
 /** The same trouble after a statement that may have been applied. */
 export function ofUnknownOutcome(failure: StoreFailure): StoreFailure {
   return storeFailure({ ...failure, outcome: 'unknown' });
-}
-
-/** One line of whatever was thrown: an error, a failure, anything; never the reason of a second error. */
-export function reasonOf(cause: unknown): string {
-  try {
-    if (typeof cause !== 'object' || cause === null || !('message' in cause)) return inspectValue(cause);
-    // An error that gathers others, as of a refused connection, may have a code and no message.
-    const { message, code, name } = cause as Readonly<Record<'message' | 'code' | 'name', unknown>>;
-    const told = [message, code, name].find((part) => typeof part === 'string' && part.trim() !== '');
-    return typeof told === 'string' ? told.trim().replace(/\s*[\r\n]\s*/g, ' ') : inspectValue(cause);
-  } catch {
-    return 'something that cannot be read';
-  }
-}
-
-/** The same as the end of a sentence. */
-function sentence(cause: unknown): string {
-  return ended(reasonOf(cause));
-}
-
-function ended(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
 }

@@ -11,8 +11,11 @@ export interface LeaseBusy {
   /** The owner as it was read; `null` if it was gone again each time it was looked at, or cannot be read. */
   readonly holder: Holder | null;
   readonly verdict: Verdict;
-  /** `contended` when the row changed hands at every try. */
-  readonly reason: VerdictReason | 'contended';
+  /**
+   * `contended` when the row changed hands at every try; `locked` when its owner is dead by all evidence, and yet an open
+   * transaction, its own most likely, has the row locked, which nobody waits for.
+   */
+  readonly reason: VerdictReason | 'contended' | 'locked';
 }
 
 /** No new lease is granted at present; holders go on. */
@@ -165,6 +168,11 @@ export interface StoreFailure {
   readonly cause: unknown;
   /** What makes the session or a table unsuitable, errors alone; only of the kind `unsuitable`. */
   readonly findings?: readonly Finding[];
+  /**
+   * True if the transaction of yours in which it came was rolled back by it, or can only be rolled back: begin it again,
+   * for nothing of it is committed. Only of a verb on `using(trx)`.
+   */
+  readonly transactionEnded?: true;
 }
 
 /**

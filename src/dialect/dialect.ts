@@ -2,9 +2,30 @@ import type { StoreFailure } from '../core/failure.js';
 import type { IdType } from '../core/id.js';
 import type { Fragment, NamedTable, StoredTime, TimeFormat } from './fragment.js';
 import type { Catalogue, SettingsCheck } from './looking.js';
+import type {
+  FreeInsert,
+  ListedRows,
+  SchemaLock,
+  SecondLook,
+  SwappedTables,
+  TransactionLevel,
+  UnlockedDelete,
+  UnlockedUpdate,
+} from './statement-parts.js';
 import type { ColumnType, TableShape } from './table-shape.js';
 
 export type { Fragment, NamedTable, StoredTime, TimeFormat } from './fragment.js';
+export type {
+  FreeInsert,
+  KeyPart,
+  ListedRows,
+  SchemaLock,
+  SecondLook,
+  SwappedTables,
+  TransactionLevel,
+  UnlockedDelete,
+  UnlockedUpdate,
+} from './statement-parts.js';
 
 /** What a driver's error means; `outcome` is that of a write that was in flight. */
 export type Classified = Pick<StoreFailure, 'kind' | 'retryable' | 'outcome' | 'findings'>;
@@ -91,6 +112,16 @@ export interface Dialect {
   readonly lockFreeRows: Fragment;
   /** An UPDATE of those of the chosen rows that no one has locked; it waits for none. */
   updateUnlocked(update: UnlockedUpdate): Fragment;
+  /** A DELETE of those of the rows that nobody has locked; it waits for none. */
+  deleteUnlocked(remove: UnlockedDelete): Fragment;
+  /** How a transaction is asked whether it sees what is committed; none where a plain read in it always does. */
+  readonly transactionLevel?: TransactionLevel;
+  /** Reads who has rows of a table locked, as far as the server tells: rows with one column `holder`, text for people. */
+  lockHolders?(named: NamedTable): Fragment;
+  /** True of an error after which the transaction in which it came cannot commit any more, or was rolled back. */
+  endsTransaction?(error: unknown): boolean;
+  /** True if any statement that fails leaves its transaction unfit for more, so that a look needs a savepoint. */
+  readonly failuresEndTransactions?: boolean;
 
   /** Ends a read so that no setting of the session cuts its rows. */
   readonly allRows: Fragment;
@@ -129,71 +160,4 @@ export interface Dialect {
   readonly settings: SettingsCheck;
   /** How the tables are looked at. */
   readonly catalogue: Catalogue;
-}
-
-/** Rows to insert where their key is free. */
-export interface FreeInsert {
-  readonly table: Fragment;
-  readonly columns: Fragment;
-  /** The rows: `select … from …`, without a condition. */
-  readonly rows: Fragment;
-  /** The columns that are unique together, each with its value in the rows. */
-  readonly key: readonly [KeyPart, ...KeyPart[]];
-  /** True if two of the rows may have one key: the first of them counts. */
-  readonly mayRepeat?: boolean;
-  /** What must be true besides. */
-  readonly condition?: Fragment<boolean>;
-  /** `order by …`. */
-  readonly order?: Fragment;
-}
-
-/** How a row is looked at again. */
-export interface SecondLook {
-  /** Ends the SELECT: reads the latest commit, and passes over a row that another session has locked. */
-  readonly lock: Fragment;
-  /** Two values of text as one, a JSON array. */
-  pair(a: Fragment, b: Fragment): Fragment;
-}
-
-/** Rows that are chosen by {@link Dialect.listed}. */
-export interface ListedRows {
-  /** What the table is joined with: `, …`, or nothing. */
-  readonly from: Fragment;
-  readonly condition: Fragment<boolean>;
-  /** The place in the list, from 1; only for the list of columns of a SELECT. */
-  readonly position: Fragment;
-}
-
-/** A column of a key, and its value. */
-export interface KeyPart {
-  readonly column: Fragment;
-  readonly value: Fragment;
-}
-
-/** Rows to update unless another session has locked them. */
-export interface UnlockedUpdate {
-  readonly table: Fragment;
-  readonly assignments: Fragment;
-  /** The primary key, an integer, and the list of its values. */
-  readonly key: Fragment;
-  readonly keys: Fragment;
-  /** What must be true of the chosen rows besides. */
-  readonly condition: Fragment<boolean>;
-}
-
-/** A table and what is to stand in its place. */
-export interface SwappedTables {
-  readonly table: Fragment;
-  readonly replacement: Fragment;
-  /** The name that the old table may have for a moment. */
-  readonly retired: Fragment;
-  readonly named: NamedTable;
-}
-
-/** How one process at a time gets to change the schema. */
-export interface SchemaLock {
-  /** Sent first in the transaction of the change. One that returns a column `granted` other than 1 says no. */
-  enter(named: NamedTable): readonly Fragment[];
-  /** Sent last, whatever happened. */
-  leave(named: NamedTable): readonly Fragment[];
 }

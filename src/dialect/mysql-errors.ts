@@ -86,3 +86,9 @@ export function insistOnUpdate(error: unknown, text: string): string | undefined
   const hinted = text.replace(/^\s*update\b/i, 'update /*+ set_var(sql_safe_updates = 0) */');
   return `/*M!100201 set statement sql_safe_updates = 0 for */ ${hinted}`;
 }
+
+/** After these the server has rolled the whole transaction back, and goes on as if there had been none. */
+export function endsMysqlTransaction(error: unknown): boolean {
+  const code = typeof error === 'object' && error !== null ? codeOf(error) : undefined;
+  return /^ER_(LOCK_DEADLOCK|CHECKREAD|LOCK_TABLE_FULL|TRANSACTION_ROLLBACK_DURING_COMMIT)$/.test(code ?? '');
+}

@@ -30,3 +30,14 @@ export function mysqlEpoch(format: StoredTime, at: Fragment): Fragment<number> {
   const local = format in TEXTS ? sql`cast(replace(replace(${at}, 'T', ' '), 'Z', '') as datetime(3))` : at;
   return sql<number>`(timestampdiff(microsecond, '1970-01-01 00:00:00', ${local}) div 1000)`;
 }
+
+/** What an instant looks like that was written by whatever means, up to its milliseconds. */
+const SHAPE = sql.lit(
+  '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[ T]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]{1,3})?',
+);
+
+/** An instant that was written by whatever means, where it can be read; without a zone it is in UTC. */
+export const instantOf = (column: Fragment): Fragment => {
+  const text = sql`replace(regexp_substr(cast(${column} as char), ${SHAPE}), 'T', ' ')`;
+  return sql`coalesce(cast(nullif(${text}, '') as datetime(3)), utc_timestamp(3))`;
+};

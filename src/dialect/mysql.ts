@@ -3,9 +3,10 @@ import type { IdType } from '../core/id.js';
 import { chosenRows } from './chosen-rows.js';
 import type { Dialect, Fragment, NamedTable } from './dialect.js';
 import { mysqlCatalogue } from './mysql-catalogue.js';
-import { classifyMysql, insistOnUpdate } from './mysql-errors.js';
+import { classifyMysql, endsMysqlTransaction, insistOnUpdate } from './mysql-errors.js';
 import { mysqlSettings } from './mysql-settings.js';
-import { mysqlEpoch, mysqlInstant } from './mysql-times.js';
+import { instantOf, mysqlEpoch, mysqlInstant } from './mysql-times.js';
+import { mysqlLevel, mysqlLockHolders } from './mysql-transactions.js';
 import { SAVEPOINT } from './savepoint.js';
 import type { ColumnShape, ColumnType } from './table-shape.js';
 
@@ -60,17 +61,6 @@ const listed = (list: Fragment, type: IdType): Fragment =>
 
 const among: Dialect['among'] = (column, type, list) =>
   sql<boolean>`${column} in (select ${LISTED}.v from ${listed(list, type)})`;
-
-/** What an instant looks like that was written by whatever means, up to its milliseconds. */
-const SHAPE = sql.lit(
-  '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[ T]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]{1,3})?',
-);
-
-/** An instant that was written by whatever means, where it can be read; without a zone it is in UTC. */
-const instantOf = (column: Fragment): Fragment => {
-  const text = sql`replace(regexp_substr(cast(${column} as char), ${SHAPE}), 'T', ' ')`;
-  return sql`coalesce(cast(nullif(${text}, '') as datetime(3)), utc_timestamp(3))`;
-};
 
 /** Names of locks are shared by all databases of a server, and are short. */
 const lockName = ({ schema, table }: NamedTable): Fragment =>
@@ -150,6 +140,15 @@ export const mysqlDialect: Dialect = Object.freeze<Dialect>({
     sql`update (select ${key} as k from ${listed(keys, 'integer')} straight_join ${table} force index (primary)
       on ${key} = ${LISTED}.v where ${condition} limit 18446744073709551615 for update skip locked) as ${PICKED}
       straight_join ${table} force index (primary) on ${key} = ${PICKED}.k set ${assignments}`,
+
+  // By the key of the rows' own condition and not by the primary one: the index that finds a row is locked as well.
+  deleteUnlocked: ({ table, key, condition }) =>
+    sql`delete ${table} from (select ${key} as k from ${table} where ${condition}
+      limit 18446744073709551615 for update skip locked) as ${PICKED}
+      straight_join ${table} force index (primary) on ${key} = ${PICKED}.k`,
+  transactionLevel: mysqlLevel,
+  lockHolders: mysqlLockHolders,
+  endsTransaction: endsMysqlTransaction,
 
   // The limit of a statement goes before that of its session.
   allRows: sql`limit 18446744073709551615`,

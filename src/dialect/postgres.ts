@@ -146,6 +146,22 @@ export const postgresDialect: Dialect = Object.freeze<Dialect>({
   updateUnlocked: ({ table, assignments, key, keys, condition }) =>
     sql`update ${table} set ${assignments} where ${key} in (select ${key} from ${table}
       where ${among(key, 'integer', keys)} and ${condition} order by ${key} for no key update skip locked)`,
+  deleteUnlocked: ({ table, key, condition, returning }) =>
+    sql`delete from ${table} where ${key} in (select ${key} from ${table} where ${condition} for update skip locked)
+      ${returning}`,
+  // Whoever has a row locked holds a lock on its table too.
+  lockHolders: ({ schema, table }) =>
+    sql`select distinct 'pid ' || held.pid || coalesce(', ' || nullif(session.application_name, ''), '') || ', ' ||
+      coalesce(session.state, 'of another role') || coalesce(' since ' || session.xact_start, '') as holder
+      from pg_locks as held join pg_class as named on named.oid = held.relation and named.relname = ${table}
+      join pg_namespace as place on place.oid = named.relnamespace
+        and (place.nspname = ${schema ?? null}::text or (${schema ?? null}::text is null and pg_table_is_visible(named.oid)))
+      left join pg_stat_activity as session on session.pid = held.pid
+      where held.granted and held.pid <> pg_backend_pid()
+        and held.mode in ('RowShareLock', 'RowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+        and held.database = (select oid from pg_database where datname = current_database()) limit 5`,
+  endsTransaction: (error) => /^[0-9A-Z]{5}$/.test(String(Reflect.get(Object(error), 'code'))),
+  failuresEndTransactions: true,
 
   allRows: sql``,
   committing: undefined,

@@ -22,3 +22,11 @@ export const classifySqlite = classifier({
     [/(connection|database) is not open|database is closed/, notApplied('connection', false)],
   ],
 });
+
+/** After these SQLite has rolled the whole transaction back by itself, or is about to. */
+export function endsSqliteTransaction(error: unknown): boolean {
+  const { code, message } = Object(error) as { readonly code?: unknown; readonly message?: unknown };
+  return (
+    /^SQLITE_(FULL|IOERR|NOMEM|CORRUPT)/.test(String(code)) || /disk is full|disk I\/O error/.test(String(message))
+  );
+}

@@ -4,7 +4,7 @@ import { chosenRows } from './chosen-rows.js';
 import type { Dialect, Fragment, StoredTime } from './dialect.js';
 import { SAVEPOINT } from './savepoint.js';
 import { sqliteCatalogue } from './sqlite-catalogue.js';
-import { classifySqlite } from './sqlite-errors.js';
+import { classifySqlite, endsSqliteTransaction } from './sqlite-errors.js';
 import { sqliteSettings } from './sqlite-settings.js';
 import type { ColumnShape, ColumnType } from './table-shape.js';
 
@@ -108,6 +108,8 @@ export const sqliteDialect: Dialect = Object.freeze<Dialect>({
   lockFreeRows: sql``,
   updateUnlocked: ({ table, assignments, key, keys, condition }) =>
     sql`update ${table} set ${assignments} where ${among(key, 'integer', keys)} and ${condition}`,
+  deleteUnlocked: ({ table, condition, returning }) => sql`delete from ${table} where ${condition} ${returning}`,
+  endsTransaction: endsSqliteTransaction,
 
   allRows: sql``,
   committing: undefined,

@@ -2,8 +2,10 @@ import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { JobRecord } from '../core/job.js';
-import { given, type RulesOf, requestOf } from '../core/request.js';
+import { given, optional, type RulesOf, requestOf, signal } from '../core/request.js';
+import { abandonable, abandoned } from '../lease-row/abandonable.js';
 import type { ShapeWithJobs } from '../shape.js';
+import { NOTHING } from '../sql/callers-parts.js';
 import { execute, type Row } from '../sql/execute.js';
 import type { Claim } from '../sql/job-claims.js';
 import { neverReject } from '../sql/never-reject.js';
@@ -14,6 +16,7 @@ import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { checkOrder, checkSet, checkWhere, writtenByClaim } from './callers-columns.js';
 import { factsOf, type Jobs, jobsOf } from './jobs-of.js';
+import { moveJob } from './move-job.js';
 import { inOneCommit } from './one-commit.js';
 
 /** A column to order by. */
@@ -29,9 +32,16 @@ export interface ClaimRequest<S extends ShapeWithJobs> {
   readonly orderBy?: JobOrder<S> | readonly JobOrder<S>[] | undefined;
   /** Further columns to set, to values or to expressions of the row as it was: `attempts`, for instance. */
   readonly set?: S['jobs']['claimSet'] | undefined;
+  /**
+   * Ends the wait when it fires: `store-failure` at once, `not-applied` if no write was sent, else `unknown`. A job that
+   * was claimed all the same goes back to queued; what `set` wrote into it stays.
+   */
+  readonly signal?: AbortSignal | undefined;
 }
 
-const check = requestOf({ where: given, orderBy: given, set: given } satisfies RulesOf<ClaimRequest<ShapeWithJobs>>);
+const check = requestOf({ where: given, orderBy: given, set: given, signal: optional(signal) } satisfies RulesOf<
+  ClaimRequest<ShapeWithJobs>
+>);
 
 /** A job that this call moved from queued to running; no one's run yet. */
 export interface ClaimedJobWith<JobId, TaskId, StartedAt, Row> {
@@ -96,17 +106,26 @@ export function claimNextJob<S extends ShapeWithJobs>(
 > {
   const context = contextOf(ownership);
   const jobs = jobsOf(context, 'claimNextJob');
-  const { where = {}, orderBy = [], set = {} } = check(request);
+  const { where = {}, orderBy = [], set = {}, signal } = check(request);
   const claim = {
     where: checkWhere(where, jobs.settings),
     orderBy: checkOrder(orderBy),
     set: checkSet(set, jobs.settings, writtenByClaim(jobs.settings)),
     nonce: jobs.settings.claim === undefined ? '' : context.ports.randomness.claim(),
   };
-  return neverReject(
-    context.session,
-    suited(context, ['jobs'], () => claimNext(context, jobs, claim)),
+  const late = (claimed: Result<ClaimedJob | null, StoreFailure>): unknown =>
+    claimed.isOk() && claimed.value !== null ? putBack(context, jobs, claimed.value) : undefined;
+  const claiming = abandonable(context, { signal, told: abandoned(context, signal), late }, (patient) =>
+    suited(patient, ['jobs'], () => claimNext(patient, jobs, claim)),
   );
+  return neverReject(context.session, claiming);
+}
+
+/** A job that was claimed when nobody waited for it any more goes back, if it is just as the claim left it. */
+async function putBack(context: Context, jobs: Jobs, job: ClaimedJob): Promise<void> {
+  const { queued, running } = jobs.settings.statuses;
+  const moved = await moveJob(context, jobs, { job, from: running, to: queued, set: NOTHING });
+  if (moved.isOk() && moved.value) context.observer.emit('job.requeued', { ...factsOf(job), by: 'claim' });
 }
 
 async function claimNext(context: Context, jobs: Jobs, claim: Claim): Promise<Result<ClaimedJob | null, StoreFailure>> {

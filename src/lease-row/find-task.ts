@@ -6,6 +6,7 @@ import { execute, type Row } from '../sql/execute.js';
 import type { SeenTask } from '../sql/granted-rows.js';
 import { demandId, readInteger, readRows, readText } from '../sql/rows.js';
 import type { Judged } from './judge-holder.js';
+import { type Look, lookAt } from './looking.js';
 import { isHeld, judgeRow, type Unreadable } from './read-holder.js';
 
 /** A task as it was found, with its holder; `null` if it is free. */
@@ -19,11 +20,11 @@ export async function findTask(
   { taskId, stage }: { readonly taskId: IdValue; readonly stage: string | null | undefined },
   after: 'look' | 'write',
 ): Promise<Result<FoundTask | null, StoreFailure>> {
-  const { session, acquisitions } = context;
-  const { find, findLatest, findLatestHolder } = acquisitions;
-  const read = !session.inTransaction ? find : after === 'write' ? findLatest : findLatestHolder;
-  const reply = await execute(session, read({ taskId }));
-  return reply
+  const { find, findLatest, findLatestHolder } = context.acquisitions;
+  const { session, latest } = await lookAfter(context, [taskId], after);
+  const read = !latest ? find : after === 'write' ? findLatest : findLatestHolder;
+  const answer = await execute(session, read({ taskId }));
+  return answer
     .andThen((given) => readRows(session, given, (row) => foundTask(context, row)))
     .map((found) => found.find((task) => task.stage === stage) ?? found[0] ?? null);
 }
@@ -34,11 +35,11 @@ export async function findTasks(
   taskIds: readonly IdValue[],
   after: 'look' | 'write',
 ): Promise<Result<ReadonlyMap<IdValue, FoundTask>, StoreFailure>> {
-  const { session, acquisitions } = context;
-  const { findMany, findManyLatest, findManyLatestHolders } = acquisitions;
-  const read = !session.inTransaction ? findMany : after === 'write' ? findManyLatest : findManyLatestHolders;
-  const reply = await execute(session, read(taskIds));
-  return reply.andThen(({ rows }) =>
+  const { findMany, findManyLatest, findManyLatestHolders } = context.acquisitions;
+  const { session, latest } = await lookAfter(context, taskIds, after);
+  const read = !latest ? findMany : after === 'write' ? findManyLatest : findManyLatestHolders;
+  const answer = await execute(session, read(taskIds));
+  return answer.andThen(({ rows }) =>
     readRows(session, { rows }, (row) => seenTask(context, row)).map((tasks) => {
       const byId = new Map<IdValue, FoundTask>();
       for (const [at, row] of rows.entries()) {
@@ -52,6 +53,12 @@ export async function findTasks(
       return byId;
     }),
   );
+}
+
+/** Who has written looks in the transaction, where it alone can see that; whoever has not, wherever it locks nothing. */
+function lookAfter(context: Context, taskIds: readonly IdValue[], after: 'look' | 'write'): Look | Promise<Look> {
+  const { session } = context;
+  return after === 'write' ? { session, latest: session.inTransaction } : lookAt(context, taskIds);
 }
 
 const unreadable = ({ taskId }: SeenTask, row: Row): Unreadable => ({ taskId, claim: readText(row['claim']) });

@@ -6,6 +6,7 @@ import { execute, type Row } from '../sql/execute.js';
 import { demandInteger, partRows, readHolder, readId, readInteger, readRows, readText } from '../sql/rows.js';
 import { isNoId, saysNoId } from '../survey/no-such-id.js';
 import { type Judged, judgeHolder } from './judge-holder.js';
+import { lookAt } from './looking.js';
 
 /** Judges the holder that a row is of. */
 export const judgeRow =
@@ -43,10 +44,11 @@ function judgeEach(context: Context, rows: readonly Row[]): JudgedRows {
 
 /** Reads and judges the holder of a task, whose id is as its row spells it; `null` if it is free. */
 export async function readJudged(context: Context, taskId: IdValue): Promise<Result<Judged | null, StoreFailure>> {
-  const { session, leases } = context;
-  const read = session.inTransaction ? leases.readLatestHolder : leases.readHolder;
-  const reply = await execute(session, read({ taskId }));
-  return reply.andThen((given) => readRows(session, given, judgeRow(context))).map(([judged]) => judged ?? null);
+  const { leases } = context;
+  const { session, latest } = await lookAt(context, [taskId]);
+  const read = latest ? leases.readLatestHolder : leases.readHolder;
+  const answer = await execute(session, read({ taskId }));
+  return answer.andThen((given) => readRows(session, given, judgeRow(context))).map(([judged]) => judged ?? null);
 }
 
 /** Reads and judges the holders of many tasks, whose ids are as their rows spell them; free ones are left out. */
@@ -54,10 +56,11 @@ export async function readJudgedOf(
   context: Context,
   taskIds: readonly IdValue[],
 ): Promise<Result<JudgedRows, StoreFailure>> {
-  const { session, leases } = context;
-  const read = session.inTransaction ? leases.readLatestHolders : leases.readHolders;
-  const reply = await execute(session, read({ list: context.dialect.list(taskIds) }));
-  return reply.map(({ rows }) => judgeEach(context, rows));
+  const { leases } = context;
+  const { session, latest } = await lookAt(context, taskIds);
+  const read = latest ? leases.readLatestHolders : leases.readHolders;
+  const answer = await execute(session, read({ list: context.dialect.list(taskIds) }));
+  return answer.map(({ rows }) => judgeEach(context, rows));
 }
 
 /** Leases in one statement. */
@@ -82,12 +85,12 @@ export async function* pagesOfJudged(context: Context): AsyncGenerator<Result<Ju
 
 /** Reads and judges the holder of a task by an id that the caller gives; `null` if it is free. */
 export async function seekJudged(context: Context, taskId: IdValue): Promise<Result<Judged | null, StoreFailure>> {
-  const { session, sought } = context;
+  const { sought } = context;
   if (isNoId(context, taskId)) return readJudged(context, taskId);
-  const read = session.inTransaction ? sought.latestHolder : sought.holder;
-  const reply = await execute(session, read({ taskId }));
-  if (reply.isErr() && saysNoId(context, reply.error) && !session.inTransaction) return readJudged(context, taskId);
-  return reply
+  const { session, latest } = await lookAt(context, [taskId]);
+  const answer = await execute(session, (latest ? sought.latestHolder : sought.holder)({ taskId }));
+  if (answer.isErr() && saysNoId(context, answer.error) && !session.inTransaction) return readJudged(context, taskId);
+  return answer
     .andThen(({ rows }) => readRows(session, { rows: rows.filter(isHeld).slice(0, 1) }, judgeRow(context)))
     .map(([judged]) => judged ?? null);
 }
@@ -104,8 +107,9 @@ export async function seekJudgedOf(
   context: Context,
   taskIds: readonly IdValue[],
 ): Promise<Result<SoughtRows, StoreFailure>> {
-  const { session, sought, settings } = context;
-  const read = session.inTransaction ? sought.latestHolders : sought.holders;
+  const { sought, settings } = context;
+  const { session, latest } = await lookAt(context, taskIds);
+  const read = latest ? sought.latestHolders : sought.holders;
   const ids = taskIds.filter((taskId) => !isNoId(context, taskId));
   const reply = await execute(session, read(ids));
   return reply.map(({ rows }) => {

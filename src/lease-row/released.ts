@@ -21,8 +21,10 @@ export async function releasing<T>(holdings: readonly Holding[], work: () => Pro
 export function released(context: Context, holding: Holding): void {
   const { taskId, fencingToken, actor } = holding.facts;
   const provisional = context.session.inTransaction;
-  if (provisional) holding.note('deleted-uncommitted');
-  else {
+  if (provisional) {
+    holding.note('deleted-uncommitted');
+    context.session.transaction?.written.add(taskId);
+  } else {
     holding.note('deleted');
     context.renewer.drop(holding);
   }

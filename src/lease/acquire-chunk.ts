@@ -6,13 +6,25 @@ import type { IdValue } from '../core/id.js';
 import type { Lease } from '../core/lease.js';
 import { anchorNow } from '../holding/anchor.js';
 import { findTasks } from '../lease-row/find-task.js';
-import { execute } from '../sql/execute.js';
+import type { LateQuery } from '../sql/execute.js';
 import { readTaken } from '../sql/granted-rows.js';
 import { neverReject } from '../sql/never-reject.js';
 import { isNoId } from '../survey/no-such-id.js';
 import { suited } from '../survey/suited.js';
-import { type Keyed, maxTries, mayHaveInserted, type Refused, refuse, settle, undo, unfit } from './acquisition.js';
-import { enterClaim, grant, insertParameters, leaveClaim } from './grant.js';
+import {
+  grantFresh,
+  type Keyed,
+  looksFirst,
+  maxTries,
+  mayHaveInserted,
+  type Refused,
+  refuse,
+  settle,
+  undo,
+  unfit,
+} from './acquisition.js';
+import { enterClaim, insertParameters, leaveClaim } from './grant.js';
+import { giveBackLate, insertWithin } from './insert-within.js';
 import type { CheckedRequest } from './lease-request.js';
 
 /** What became of one request of many. */
@@ -48,8 +60,12 @@ async function insertAndSettle(
   }
   const isOpen = ({ pending }: Keyed): boolean => !outcomes.has(pending.request.taskId);
   for (let tries = 1; tries <= maxTries(context) && all.some(isOpen); tries += 1) {
-    const { broken, mayHaveLeft } = await insert(context, all.filter(isOpen), outcomes);
-    // A broken insert may have left its rows all the same: the claims show it.
+    const refused = looksFirst(context) ? await lookAtHeld(context, all.filter(isOpen), outcomes) : undefined;
+    if (refused !== undefined) return err(refused);
+    if (!all.some(isOpen)) break;
+    const { broken, mayHaveLeft, givenUp } = await insert(context, all.filter(isOpen), outcomes);
+    if (givenUp && broken !== undefined) return err(broken);
+    // A broken insert may have left its rows all the same: the claims tell.
     const mayLook = broken === undefined || (mayHaveLeft && !context.session.inTransaction);
     const unread = mayLook ? await settleOthers(context, all.filter(isOpen), outcomes, mayHaveLeft) : undefined;
     const trouble = broken ?? unread;
@@ -62,12 +78,14 @@ async function insert(
   context: Context,
   open: readonly Keyed[],
   outcomes: Outcomes,
-): Promise<{ readonly broken?: StoreFailure; readonly mayHaveLeft: boolean }> {
+): Promise<{ readonly broken?: StoreFailure; readonly mayHaveLeft: boolean; readonly givenUp?: boolean }> {
   const { session, ports, settings, acquisitions } = context;
-  const anchor = anchorNow(ports.clock);
+  const { signal } = session.patience ?? {};
   const rows = open.map(({ pending, key }) => ({ ...insertParameters(context, pending), taskId: key }));
-  const inserted = await execute(session, acquisitions.takeMany(rows, ports.identity));
-  if (inserted.isErr()) return { broken: inserted.error, mayHaveLeft: inserted.error.outcome === 'unknown' };
+  const query: LateQuery = () => acquisitions.takeMany(rows, ports.identity);
+  const giveBack = () => Promise.all(open.map((keyed) => giveBackLate(context, keyed)));
+  const { answer: inserted, anchor, givenUp } = await insertWithin(context, { query, giveBack, signal });
+  if (inserted.isErr()) return { broken: inserted.error, mayHaveLeft: inserted.error.outcome === 'unknown', givenUp };
   const taken = readTaken(session, settings.taskIdType, inserted.value);
   if (taken.isErr()) return { broken: taken.error, mayHaveLeft: true };
   const byClaim = new Map(open.map((keyed) => [keyed.pending.claim, keyed]));
@@ -80,7 +98,9 @@ async function insert(
     const refused = row.seen === null ? undefined : unfit(request, row.seen);
     if (row.seen === null || (refused === undefined && row.seen.taskId !== row.taskId)) mayHaveLeft = true;
     else if (refused === undefined) {
-      outcomes.set(request.taskId, ok(grant(context, keyed.pending, { ...row, ...row.seen }, anchor)));
+      const granted = await grantFresh(context, keyed, { ...row, ...row.seen }, anchor);
+      if (granted.isErr()) return { broken: granted.error, mayHaveLeft: true };
+      if (granted.value !== undefined) outcomes.set(request.taskId, granted.value);
     } else {
       const undone = await undo(context, keyed);
       if (undone.isErr()) return { broken: undone.error, mayHaveLeft: true };
@@ -88,6 +108,19 @@ async function insert(
     }
   }
   return { mayHaveLeft };
+}
+
+/** Settles those whose task somebody holds before the INSERT that would leave a lock on the rows of their holders. */
+async function lookAtHeld(
+  context: Context,
+  open: readonly Keyed[],
+  outcomes: Outcomes,
+): Promise<StoreFailure | undefined> {
+  const ids = open.map(({ pending }) => pending.request.taskId);
+  const found = await findTasks(context, ids, 'look');
+  if (found.isErr()) return found.error;
+  const held = open.filter(({ pending }) => (found.value.get(pending.request.taskId)?.judged ?? null) !== null);
+  return held.length === 0 ? undefined : settleOthers(context, held, outcomes, false);
 }
 
 /** Looks at the tasks of those that were not granted, and at their holders. */

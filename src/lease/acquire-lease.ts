@@ -5,16 +5,31 @@ import type { LeaseBusy, LostRace, NotGranting, StoreFailure, TaskNotFound } fro
 import { inFlight } from '../core/in-flight.js';
 import type { Lease } from '../core/lease.js';
 import { anchorNow } from '../holding/anchor.js';
+import { abandonable } from '../lease-row/abandonable.js';
 import { findTask } from '../lease-row/find-task.js';
 import type { Shape } from '../shape.js';
-import { execute } from '../sql/execute.js';
+import type { LateQuery } from '../sql/execute.js';
 import { readTaken } from '../sql/granted-rows.js';
 import { neverReject } from '../sql/never-reject.js';
 import { isNoId, saysNoId } from '../survey/no-such-id.js';
 import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
-import { type Keyed, maxTries, mayHaveInserted, refusalOf, refuse, settle, undo, unfit } from './acquisition.js';
-import { enterClaim, grant, grantUnguarded, insertParameters, leaveClaim, type Pending } from './grant.js';
+import {
+  grantFresh,
+  type Keyed,
+  lookFirst,
+  looksFirst,
+  maxTries,
+  mayHaveInserted,
+  overAlready,
+  refusalOf,
+  refuse,
+  settle,
+  undo,
+  unfit,
+} from './acquisition.js';
+import { enterClaim, grantUnguarded, insertParameters, leaveClaim, type Pending } from './grant.js';
+import { giveBackLate, insertWithin } from './insert-within.js';
 import { type CheckedRequest, checkLeaseRequest, type LeaseRequest } from './lease-request.js';
 import { release } from './release-lease.js';
 
@@ -67,8 +82,13 @@ export type AcquireFailure<S extends Shape = Shape> =
   | NotGranting
   | StoreFailure;
 
-/** The verb without its types. */
-export async function acquire(context: Context, request: CheckedRequest): Promise<Result<Lease, AcquireFailure>> {
+/** The verb without its types: its caller waits until the signal of the request fires. */
+export function acquire(context: Context, request: CheckedRequest): Promise<Result<Lease, AcquireFailure>> {
+  const abandoning = { signal: request.signal, told: () => notGranting('aborted') };
+  return abandonable(context, abandoning, (patient) => acquireNow(patient, request));
+}
+
+async function acquireNow(context: Context, request: CheckedRequest): Promise<Result<Lease, AcquireFailure>> {
   const refusal = refusalOf(context, request);
   if (refusal !== undefined) return err(refusal);
   const regime = regimeOf(context, request);
@@ -78,13 +98,15 @@ export async function acquire(context: Context, request: CheckedRequest): Promis
   const pending = enterClaim(context, request);
   const asked = suited(context, ['lease'], () => insertOrReclaim(context, pending));
   const acquired = await neverReject(context.session, asked);
+  const tooLate = refusalOf(context, request);
   if (acquired.isOk()) {
-    const tooLate = refusalOf(context, request);
-    if (tooLate === undefined) return acquired;
+    const refused = tooLate ?? overAlready(context, acquired.value);
+    if (refused === undefined) return acquired;
     void (await release(context, acquired.value));
-    return err(tooLate);
+    return err(refused);
   }
   leaveClaim(context, pending.claim);
+  if (tooLate !== undefined) return err(tooLate);
   if (acquired.error.type === 'store-failure' && request.proceedUnguarded) {
     return ok(grantUnguarded(context, request, 'store-failed'));
   }
@@ -109,9 +131,17 @@ async function insertOrReclaim(context: Context, pending: Pending): Promise<Resu
   for (let tries = 1; tries <= maxTries(context); tries += 1) {
     const refusal = refusalOf(context, request);
     if (refusal !== undefined) return err(refusal);
-    const anchor = anchorNow(context.ports.clock);
+    if (looksFirst(context)) {
+      const before = await lookFirst(context, keyed);
+      if (before.isErr()) return err(before.error);
+      if (before.value !== undefined) return before.value;
+    }
     const row = { ...insertParameters(context, pending), taskId: keyed.key };
-    const inserted = await execute(context.session, context.acquisitions.take(row));
+    const query: LateQuery = () => context.acquisitions.take(row);
+    const giveBack = () => giveBackLate(context, keyed);
+    const sent = await insertWithin(context, { query, giveBack, signal: request.signal });
+    const { answer: inserted, anchor } = sent;
+    if (sent.givenUp && inserted.isErr()) return err(inserted.error);
     if (inserted.isErr() && saysNoId(context, inserted.error))
       return err(refuse(context, request, taskNotFound(request.taskId)));
     if (inserted.isErr()) return findOwn(context, keyed, inserted.error);
@@ -121,8 +151,12 @@ async function insertOrReclaim(context: Context, pending: Pending): Promise<Resu
     if (taken !== undefined) keyed.key = taken.taskId;
     if (taken?.seen) {
       const refused = unfit(request, taken.seen);
-      if (refused === undefined && taken.seen.taskId === taken.taskId)
-        return ok(grant(context, pending, { ...taken, ...taken.seen }, anchor));
+      if (refused === undefined && taken.seen.taskId === taken.taskId) {
+        const granted = await grantFresh(context, keyed, { ...taken, ...taken.seen }, anchor);
+        if (granted.isErr()) return err(granted.error);
+        if (granted.value !== undefined) return granted.value;
+        continue;
+      }
       const undone = await undo(context, keyed);
       if (undone.isErr()) return err(undone.error);
       if (refused !== undefined) return err(refuse(context, request, refused));

@@ -6,6 +6,7 @@ import type { IdValue } from '../core/id.js';
 import { inFlight } from '../core/in-flight.js';
 import { inspectValue } from '../core/inspect-value.js';
 import type { Lease } from '../core/lease.js';
+import { abandonable } from '../lease-row/abandonable.js';
 import type { Shape } from '../shape.js';
 import { neverReject } from '../sql/never-reject.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
@@ -64,7 +65,9 @@ export function acquireLeases<S extends Shape>(
     if (tasks.has(taskId)) throw new RangeError(`requests must name each task once, got ${inspectValue(taskId)} twice`);
     tasks.add(taskId);
   }
-  const asked = inFlight(context.running, acquireAll(context, checked));
+  const abandoning = { signal: anySignal(checked), told: () => notGranting('aborted') };
+  const all = abandonable(context, abandoning, (patient) => acquireAll(patient, checked));
+  const asked = inFlight(context.running, all);
   return neverReject(context.session, asked);
 }
 
@@ -102,6 +105,13 @@ async function acquireAll(
       refused: Object.freeze(failures.filter((failure) => failure.type !== 'lease-busy')),
     }),
   );
+}
+
+/** A signal that fires with the first of those of the requests; `undefined` if none has one. */
+function anySignal(requests: readonly CheckedRequest[]): AbortSignal | undefined {
+  const signals = new Set(requests.flatMap(({ signal }) => signal ?? []));
+  const [first] = signals;
+  return signals.size > 1 ? AbortSignal.any([...signals]) : first;
 }
 
 /** Why one of the requests, and with it all, is not granted whatever the rows say. */

@@ -3,6 +3,7 @@ import type { Context } from '../context.js';
 import { jsonId } from '../core/event.js';
 import {
   leaseBusy,
+  leaseLocked,
   leaseUnreadable,
   lostRace,
   notGranting,
@@ -13,13 +14,15 @@ import {
 import type { LeaseBusy, LostRace, NotGranting, StoreFailure, TaskNotFound } from '../core/failure.js';
 import type { IdValue } from '../core/id.js';
 import type { Lease } from '../core/lease.js';
-import type { Anchor } from '../holding/anchor.js';
-import type { FoundTask } from '../lease-row/find-task.js';
+import { type Anchor, anchorNow } from '../holding/anchor.js';
+import { secretOf } from '../holding/lease-handle.js';
+import { type FoundTask, findTask } from '../lease-row/find-task.js';
 import type { Judged } from '../lease-row/judge-holder.js';
 import { lowerExpiry } from '../lease-row/lower-expiry.js';
 import { reclaim } from '../lease-row/reclaim.js';
 import { execute, type Reply } from '../sql/execute.js';
-import type { SeenTask } from '../sql/granted-rows.js';
+import type { GrantedRow, SeenTask } from '../sql/granted-rows.js';
+import { freshen } from './freshen.js';
 import { grant, type Pending } from './grant.js';
 import type { CheckedRequest } from './lease-request.js';
 
@@ -90,7 +93,7 @@ export async function settle(
   keyed: Keyed,
   found: FoundTask | null,
   { askedAt, mayHaveWritten }: { readonly askedAt: Anchor; readonly mayHaveWritten: boolean },
-): Promise<Result<Result<Lease, LeaseBusy | Refused> | undefined, StoreFailure>> {
+): Promise<Settled> {
   const { request, claim } = keyed.pending;
   const refused = unfit(request, found);
   if (refused !== undefined || found === null || found.taskId !== keyed.key) {
@@ -105,12 +108,14 @@ export async function settle(
   if (!('judgement' in judged)) {
     return judged.claim === claim ? err(storeFailure(UNREADABLE)) : ok(err(leaseUnreadable(request.taskId)));
   }
-  if (judged.holder.claim === claim) return ok(ok(adopt(context, keyed.pending, { ...found, judged }, askedAt)));
+  if (judged.holder.claim === claim) return adopt(context, keyed, { ...found, judged }, askedAt);
   if (judged.judgement.verdict !== 'dead') {
     await lowerExpiry(context, judged);
     return ok(err(busy(context, request, judged)));
   }
-  return (await reclaim(context, judged)).map(() => undefined);
+  const reclaimed = await reclaim(context, judged);
+  if (reclaimed.isErr()) return err(reclaimed.error);
+  return ok(reclaimed.value === 'locked' ? err(locked(context, request, judged)) : undefined);
 }
 
 /**
@@ -119,19 +124,59 @@ export async function settle(
  */
 function adopt(
   context: Context,
-  pending: Pending,
+  keyed: Keyed,
   { judged: { holder, nowMs }, taskId, stage }: FoundTask & { readonly judged: Judged },
   askedAt: Anchor,
-): Lease {
+): Promise<Settled> {
   const { claim, fencingToken } = holder;
-  const { ttlMs, maxHoldMs } = pending.request;
+  const { ttlMs, maxHoldMs } = keyed.pending.request;
   const acquiredAtMs = holder.acquiredAtMs ?? nowMs;
   const expiresAtMs = holder.expiresAtMs ?? acquiredAtMs + Math.min(ttlMs, maxHoldMs);
   const deadlineAtMs = holder.deadlineAtMs ?? acquiredAtMs + maxHoldMs;
   const spentMs = Math.max(0, nowMs - acquiredAtMs);
-  const anchor = { monotonicMs: askedAt.monotonicMs - spentMs, wallMs: askedAt.wallMs - spentMs };
+  const since = { monotonicMs: askedAt.monotonicMs - spentMs, wallMs: askedAt.wallMs - spentMs };
   const row = { claim, fencingToken, taskId, stage, acquiredAtMs, expiresAtMs, deadlineAtMs };
-  return grant(context, pending, row, anchor);
+  return grantFresh(context, keyed, row, since);
+}
+
+/** Grants a row of ours with all its time before it; `undefined` if it is gone, and the task to be tried for again. */
+export async function grantFresh(
+  context: Context,
+  keyed: Keyed,
+  row: GrantedRow,
+  since: Anchor,
+): Promise<Result<Result<Lease, never> | undefined, StoreFailure>> {
+  const fresh = await freshen(context, row, { ttlMs: keyed.pending.request.ttlMs, since });
+  if (fresh.isErr()) return err(fresh.error);
+  if (fresh.value !== undefined) return ok(ok(grant(context, keyed.pending, fresh.value)));
+  return (await undo(context, keyed)).map(() => undefined);
+}
+
+/** What a look makes of an acquisition; `undefined` if it is to be tried again. */
+type Settled = Result<Result<Lease, LeaseBusy | Refused> | undefined, StoreFailure>;
+
+/**
+ * Looks before the INSERT in a transaction of the caller's whose INSERT would leave a lock on the row of a holder; what
+ * may be free by then is asked of the INSERT, for it alone sees what the transaction itself has done.
+ */
+export async function lookFirst(context: Context, keyed: Keyed): Promise<Settled> {
+  const askedAt = anchorNow(context.ports.clock);
+  const found = await findTask(context, keyed.pending.request, 'look');
+  if (found.isErr()) return err(found.error);
+  if (found.value === null || found.value.judged === null) return ok(undefined);
+  return settle(context, keyed, found.value, { askedAt, mayHaveWritten: false });
+}
+
+/** True in a caller's transaction where who loses by an INSERT holds a lock until that ends. */
+export function looksFirst({ session }: Context): boolean {
+  return session.transaction !== undefined && session.dialect.transactionLevel !== undefined;
+}
+
+/** Emits that the row of a dead holder is locked: nobody waits for whoever has it so. */
+function locked({ observer }: Context, { taskId, actor }: CheckedRequest, { holder }: Judged): LeaseBusy {
+  const facts = { taskId: jsonId(taskId), fencingToken: holder.fencingToken, actor };
+  observer.emit('lease.busy', { ...facts, verdict: 'unknown', reason: 'locked' });
+  return leaseLocked(taskId, holder);
 }
 
 /** Emits that another process holds the task. */
@@ -140,4 +185,11 @@ function busy({ observer }: Context, { taskId, actor }: CheckedRequest, { holder
   const { fencingToken } = holder;
   observer.emit('lease.busy', { taskId: jsonId(taskId), fencingToken, actor, verdict, reason });
   return leaseBusy(taskId, holder, judgement);
+}
+
+/** A lease that is lost before its caller has it is none. */
+export function overAlready(context: Context, lease: Lease): StoreFailure | undefined {
+  const secret = secretOf(lease, context.root);
+  const lost = secret.guarded ? secret.holding.check() : undefined;
+  return lost && storeFailure({ kind: 'busy', retryable: true, outcome: 'not-applied', cause: lost });
 }

@@ -9,8 +9,9 @@ import { invariant } from '../core/invariant.js';
 import { by, type RulesOf, requestOf, taskId, text } from '../core/request.js';
 import { readJudged, seekJudged } from '../lease-row/read-holder.js';
 import type { Shape } from '../shape.js';
-import { changed, execute } from '../sql/execute.js';
+import { changed, execute, UNHEARD } from '../sql/execute.js';
 import { neverReject } from '../sql/never-reject.js';
+import { readText } from '../sql/rows.js';
 import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 
@@ -38,6 +39,9 @@ const check = requestOf({ taskId, fencingToken: token, by: text, reason: text } 
  * The owner may still run: its fenced writes are refused and its signal fires at its next renewal, but an
  * effect that it has already begun goes on. Returns the holder that was removed. Fails with `token-mismatch`
  * (with the present holder), `already-free` or `store-failure`. Works under every mode.
+ *
+ * A row that an open transaction has locked is not waited for: `store-failure`, kind `busy`, and its message says which
+ * sessions the server knows to be at the table. End the one that is frozen, and ask again.
  */
 export function forceReleaseLease<S extends Shape>(
   ownership: TransitionOwnership<S>,
@@ -66,18 +70,49 @@ async function forceRelease(
     const { holder } = judged.value;
     present = holder;
     if (holder.fencingToken !== fencingToken) return err(tokenMismatch(holder, fencingToken));
-    const deleted = await execute(context.session, context.leases.release(holder));
+    const deleted = await execute(context.session, context.leases.takeAway(holder));
     if (deleted.isErr()) return err(deleted.error);
-    if (!changed(context.session, deleted.value) && !deleted.value.repeated) continue;
+    if (!changed(context.session, deleted.value) && !deleted.value.repeated) {
+      const locked = await whoLocks(context, holder);
+      if (locked.isErr()) return err(locked.error);
+      if (locked.value !== undefined) return err(refused(context, { ...LOCKED, cause: new Error(locked.value) }));
+      continue;
+    }
+    context.session.transaction?.written.add(holder.taskId);
     const facts = { taskId: jsonId(taskId), fencingToken };
     context.observer.emit('operator.acted', { ...facts, action: 'force-release', by, reason });
     return ok(holder);
   }
   invariant(present !== undefined, leaseContended(taskId).message);
-  const trouble = { kind: 'other', retryable: false, outcome: 'not-applied' } as const;
-  const failure = storeFailure({ ...trouble, cause: notDeleted(present) });
-  context.observer.emit('store.failed', { ...trouble, message: failure.message });
-  return err(failure);
+  return err(refused(context, { ...KEPT, cause: notDeleted(present) }));
+}
+
+const KEPT = Object.freeze({ kind: 'other', retryable: false, outcome: 'not-applied' } as const);
+const LOCKED = Object.freeze({ kind: 'busy', retryable: true, outcome: 'not-applied' } as const);
+
+function refused({ observer }: Context, trouble: (typeof KEPT | typeof LOCKED) & { readonly cause: unknown }) {
+  const failure = storeFailure(trouble);
+  const { kind, retryable, outcome, message } = failure;
+  observer.emit('store.failed', { kind, retryable, outcome, message });
+  return failure;
+}
+
+/** Who has the row of a holder locked, as a sentence; `undefined` if nobody has, or it is gone. */
+async function whoLocks(context: Context, holder: Holder): Promise<Result<string | undefined, StoreFailure>> {
+  const { session, dialect, leases, settings } = context;
+  if (dialect.oneConnection) return ok(undefined);
+  const free = await execute(session, leases.findUnlocked(holder));
+  if (free.isErr()) return err(free.error);
+  if (free.value.rows.length > 0) return ok(undefined);
+  const read = await readJudged(context, holder.taskId);
+  if (read.isErr()) return err(read.error);
+  if (read.value?.holder.claim !== holder.claim) return ok(undefined);
+  const asked = dialect.lockHolders?.(settings.leaseTable).compile(session.database);
+  // A role that may not ask is told of the lock alone.
+  const told = asked && (await execute({ ...session, observer: UNHEARD }, asked, 'once')).unwrapOr(undefined);
+  const holders = (told?.rows ?? []).map((row) => readText(row['holder']) ?? '').join('; ');
+  const by = holders === '' ? '' : `: ${holders}`;
+  return ok(`an open transaction has the row of ${nameHolder(holder)} locked, and is not waited for${by}`);
 }
 
 function notDeleted(holder: Holder): string {

@@ -3,13 +3,13 @@ import { jsonId } from '../core/event.js';
 import { notGranting } from '../core/fail.js';
 import type { LeaseLost } from '../core/failure.js';
 import type { Lease } from '../core/lease.js';
-import type { Anchor } from '../holding/anchor.js';
 import { Holding } from '../holding/holding.js';
 import { LeaseHandle, type LeaseSecret } from '../holding/lease-handle.js';
 import { LeaseLife } from '../holding/lease-life.js';
 import { LeaseSignal } from '../holding/lease-signal.js';
 import type { GrantedRow } from '../sql/granted-rows.js';
 import type { InsertLease } from '../sql/lease-records.js';
+import type { Fresh } from './freshen.js';
 import type { CheckedRequest } from './lease-request.js';
 import { release } from './release-lease.js';
 
@@ -41,8 +41,12 @@ export function insertParameters({ ports }: Context, { request, claim }: Pending
   return { claim, taskId, actor, pid, bootId, host, start, runId, ...named, ttlMs, maxHoldMs };
 }
 
-/** Makes the lease of a granted row; `acquired` is from before the statement that wrote it was sent. */
-export function grant(context: Context, { request, life }: Pending, row: GrantedRow, acquired: Anchor): Lease {
+/** Makes the lease of a granted row; its instants are from before the statements were sent that wrote and renewed it. */
+export function grant(
+  context: Context,
+  { request, life }: Pending,
+  { row, acquired, verified }: Fresh<GrantedRow>,
+): Lease {
   const { taskId: askedId, actor, runId, ttlMs, maxHoldMs, signal } = request;
   const { taskId, stage, claim, fencingToken, acquiredAtMs, expiresAtMs, deadlineAtMs } = row;
   const facts = { taskId, askedId, actor, claim, fencingToken, ttlMs, maxHoldMs, expiresAtMs };
@@ -52,7 +56,9 @@ export function grant(context: Context, { request, life }: Pending, row: Granted
     context.observer.emit('lease.lost', { taskId: jsonId(taskId), fencingToken, actor, reason, heldMs });
   };
   const holding: Holding = new Holding(facts, life, { clock: context.ports.clock, acquired, onLost });
+  holding.verify(verified);
   holding.follow(signal);
+  context.session.transaction?.written.add(taskId);
   context.renewer.keep(holding);
   context.observer.emit('lease.acquired', {
     taskId: jsonId(taskId),

@@ -8,6 +8,7 @@ import type { Verdict, VerdictReason } from '../core/verdict.js';
 import { seekJudged } from '../lease-row/read-holder.js';
 import type { Shape } from '../shape.js';
 import { neverReject } from '../sql/never-reject.js';
+import { inSavepoint } from '../sql/savepoint.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 
 /** Who holds a task's transition, on what evidence. */
@@ -37,6 +38,9 @@ const GO: Defer = Object.freeze({ defer: false });
  *
  * Goes by the row that is there; under mode `off` the table is not looked at. The scope is not asked: it may
  * decide by the context of a request, and a task that it leaves out has no row.
+ *
+ * On an ownership made by `using(trx)` it locks nothing and never ends your transaction. On MySQL and MariaDB, but for
+ * READ COMMITTED, it looks over another connection, for which it waits up to `busyWaitMs`: leave one to spare in the pool.
  */
 export function inspectLease<S extends Shape>(
   ownership: TransitionOwnership<S>,
@@ -49,10 +53,17 @@ export function inspectLease<S extends Shape>(
 
 async function inspect(context: Context, taskId: IdValue): Promise<Result<Inspection, StoreFailure>> {
   if (context.mode() === 'off') return ok(FREE);
-  const read = await seekJudged(context, taskId);
+  const read = await seek(context, taskId);
   return read.map((judged) =>
     judged === null ? FREE : Object.freeze({ state: 'held', holder: judged.holder, ...judged.judgement }),
   );
+}
+
+/** A look that fails ends no transaction of the caller's. */
+function seek(context: Context, taskId: IdValue): ReturnType<typeof seekJudged> {
+  const { session, dialect } = context;
+  const look = () => seekJudged(context, taskId);
+  return session.inTransaction && dialect.failuresEndTransactions ? inSavepoint(session, look) : look();
 }
 
 /**

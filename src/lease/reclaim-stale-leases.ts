@@ -24,7 +24,7 @@ export interface ReclaimReport {
   readonly reclaimed: readonly Reclaimed[];
   /** The holders that it left: alive, unknown, or changed while it looked. */
   readonly kept: readonly Holder[];
-  /** Dead holders whose DELETE failed: the next pass looks at them again. */
+  /** Dead holders whose DELETE failed, or whose row an open transaction has locked: the next pass looks at them again. */
   readonly skipped: readonly Holder[];
   /** Rows that cannot be read: each is reported by `store.failed` and left alone. */
   readonly unreadable: number;
@@ -61,7 +61,7 @@ const EMPTY: ReclaimReport = Object.freeze({
  * clock was set back, an expiry more than two TTLs ahead is lowered to a TTL from now.
  *
  * Fails with `store-failure` if the leases cannot be read or the connection is lost; another DELETE that fails
- * is only skipped.
+ * is only skipped, and so is a row that an open transaction has locked: nobody waits for it.
  */
 export function reclaimStaleLeases<S extends Shape>(
   ownership: TransitionOwnership<S>,
@@ -105,11 +105,13 @@ async function reclaimDead(
       if (reclaimed.length + skipped.length >= limit) break;
       const { holder, judgement } = judged;
       if (!dryRun) await lowerExpiry(context, judged);
-      const deleted = dryRun ? ok(judgement.verdict === 'dead') : await reclaim(context, judged);
+      const dead = judgement.verdict === 'dead';
+      const deleted = dryRun ? ok(dead ? 'reclaimed' : 'kept') : await reclaim(context, judged);
       if (deleted.isErr()) {
         if (deleted.error.kind === 'connection') return err(deleted.error);
         skipped.push(holder);
-      } else if (deleted.value) reclaimed.push(Object.freeze({ ...holder, ...judgement }));
+      } else if (deleted.value === 'locked') skipped.push(holder);
+      else if (deleted.value === 'reclaimed') reclaimed.push(Object.freeze({ ...holder, ...judgement }));
       else kept.push(holder);
     }
     if (reclaimed.length + skipped.length >= limit) break;

@@ -4,8 +4,10 @@ import { jsonId } from '../core/event.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
 import type { Lease } from '../core/lease.js';
+import { optional, type RulesOf, requestOf, signal } from '../core/request.js';
 import { type Holding, trustedOf } from '../holding/holding.js';
 import { secretOf } from '../holding/lease-handle.js';
+import { abandonable, abandoned } from '../lease-row/abandonable.js';
 import { readJudged } from '../lease-row/read-holder.js';
 import { released, releasedUnguarded, releasing } from '../lease-row/released.js';
 import { rowMissing } from '../lease-row/row-missing.js';
@@ -45,14 +47,30 @@ export interface Released {
 export function releaseLease<S extends Shape>(
   ownership: TransitionOwnership<S>,
   lease: Lease<NoInfer<S>['taskId']>,
+  options: ReleaseOptions = {},
 ): ResultAsync<ReleaseOutcome, StoreFailure> {
   const context = contextOf(ownership);
-  secretOf(lease, context.root);
+  const secret = secretOf(lease, context.root);
+  const { signal } = check(options);
+  const isDone = !secret.guarded || secret.holding.state === 'released';
+  const abandoning = { signal: isDone ? undefined : signal, told: abandoned(context, signal), goesOn: true };
+  const given = abandonable(context, abandoning, (patient) => release(patient, lease));
   return neverReject(
     context.session,
-    release(context, lease).then((released) => released.map(({ outcome }) => outcome)),
+    given.then((released) => released.map(({ outcome }) => outcome)),
   );
 }
+
+/** How long a release is waited for. */
+export interface ReleaseOptions {
+  /**
+   * Ends the wait when it fires: `store-failure` at once, of unknown outcome once the DELETE was sent. The release goes
+   * on all the same, and what comes late is told by events.
+   */
+  readonly signal?: AbortSignal | undefined;
+}
+
+const check = requestOf({ signal: optional(signal) } satisfies RulesOf<ReleaseOptions>, 'options');
 
 const ALREADY: Released = Object.freeze({ outcome: 'already-released', holder: null });
 const RELEASED: Released = Object.freeze({ outcome: 'released', holder: null });

@@ -6,6 +6,7 @@ import { Observer } from '../core/observer.js';
 import type { Classified } from '../dialect/dialect.js';
 import type { Trusted } from '../holding/holding.js';
 import type { Pair } from './connection-queue.js';
+import { beginPatiently } from './given-up.js';
 import { neverReject } from './never-reject.js';
 import { classify, type LateQuery, type Reply, type Row, send } from './send.js';
 import { PairFailed } from './send-first.js';
@@ -13,7 +14,7 @@ import type { Session } from './session.js';
 import type { Database } from './statement.js';
 import { Tries } from './tries.js';
 
-export type { LateQuery, Reply, Row } from './send.js';
+export { comesFree, type LateQuery, type Reply, type Row } from './send.js';
 
 /** May a statement be sent again although an earlier try may have been applied? */
 export type Repeat = 'repeatable' | 'once';
@@ -42,7 +43,7 @@ export async function execute(
     const replyLost = outcome === 'unknown';
     const again = retryable && !session.inTransaction && (!replyLost || repeat === 'repeatable');
     if (replyLost) lostReplies += 1;
-    if (!again || lostReplies >= MAX_LOST_REPLIES || !(await tries.again(cause))) {
+    if (!again || session.patience?.signal?.aborted || lostReplies >= MAX_LOST_REPLIES || !(await tries.again(cause))) {
       const failure =
         lostReplies > 0 && !replyLost ? storeFailure({ kind, retryable, outcome: 'unknown', cause }) : sent.error;
       session.observer.emit('store.failed', { kind, retryable, outcome: failure.outcome, message: failure.message });
@@ -111,8 +112,8 @@ export function executePair(
   });
 }
 
-/** A statement that fails in a transaction of our own is reported when that is given up, and once. */
-const UNHEARD = new Observer(undefined);
+/** Hears nothing: a statement that fails in a transaction of our own is told when that is given up, and once. */
+export const UNHEARD = new Observer(undefined);
 
 async function beginAndEnd<T>(
   session: Session,
@@ -121,10 +122,18 @@ async function beginAndEnd<T>(
 ): Promise<Result<T, StoreFailure>> {
   let ended: Result<T, StoreFailure> | undefined;
   const within = async (connection: Database): Promise<Result<T, StoreFailure>> => {
+    beginPatiently(session.patience);
     const transaction = await connection.startTransaction().execute();
-    const inside = { ...session, database: transaction, inTransaction: true, queue: undefined, observer: UNHEARD };
+    const own = {
+      inTransaction: true,
+      queue: undefined,
+      observer: UNHEARD,
+      transaction: undefined,
+      patience: undefined,
+    };
+    const inside = { ...session, ...own, database: transaction };
     const worked = await neverReject(inside, work(inside));
-    ended = worked.isErr() ? err(storeFailure({ ...worked.error, outcome: 'not-applied' })) : worked;
+    ended = worked.isErr() ? err(ofNothing(worked.error)) : worked;
     if (ended.isOk()) ended = await commit(session, transaction, ended);
     if (ended.isErr()) await rollBack(transaction);
     return ended;
@@ -136,6 +145,11 @@ async function beginAndEnd<T>(
   } catch (cause) {
     return ended ?? err(storeFailure({ ...unapplied(classify(session, cause)), cause }));
   }
+}
+
+/** A failure in a transaction of our own, which was rolled back: that it ended is nothing to the caller. */
+function ofNothing({ transactionEnded: _, ...failure }: StoreFailure): StoreFailure {
+  return storeFailure({ ...failure, outcome: 'not-applied' });
 }
 
 async function commit<T>(

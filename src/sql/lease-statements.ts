@@ -15,6 +15,7 @@ export interface Claims {
 const id = (name: string): Fragment => sql.id(name);
 const task = id('task_id');
 const claim = id('claim');
+const token = id('fencing_token');
 
 /** The condition that the row of an acquisition is still there, locked so that it cannot go before we commit. */
 export function fence(
@@ -53,6 +54,10 @@ export function leaseStatements(database: Database, dialect: Dialect, names: Lea
       const listed = dialect.among(task, taskIdType, p.list);
       return sql`select ${holder} from ${lease} where ${listed} ${dialect.allRows} ${lock}`;
     });
+  const deleteUnlocked = (which: Fragment): Fragment => {
+    const condition = sql<boolean>`${which}${commits}`;
+    return dialect.deleteUnlocked({ table: lease, key: token, condition, returning: returning(sql`fencing_token`) });
+  };
   return {
     /** Takes a free task, without a look at it; passes over a held one in silence. */
     insert: statement<InsertLease>(database, (p) =>
@@ -147,19 +152,33 @@ export function leaseStatements(database: Database, dialect: Dialect, names: Lea
         sql`delete from ${lease} where ${task} = ${p.taskId} and ${claim} = ${p.claim}${commits}
           ${returning(sql`fencing_token`)}`,
     ),
-    /** Gives the claims of a list back: found by the primary key, compared by what identifies an acquisition. */
+    /** The same where nobody knows how the row of the task spells its id, over a handful of rows. */
+    discard: statement<{ claim: string }>(
+      database,
+      (p) => sql`delete from ${lease} where ${claim} = ${p.claim}${commits}`,
+    ),
+    /** Gives the claims of a list back: found by the primary key, told by what identifies an acquisition. */
     releaseMany: statement<Claims>(
       database,
       (p) => sql`delete from ${lease} where ${dialect.among(id('fencing_token'), 'integer', p.tokens)}
         and ${dialect.among(claim, 'text', p.claims)}${commits} ${returning(claim)}`,
     ),
-    /** Deletes exactly the acquisition that was judged: a renewal that landed in between wins. */
-    reclaim: statement<{ taskId: IdValue; claim: string; expiry: unknown }>(
+    /**
+     * Deletes exactly the acquisition that was judged: a renewal that landed in between wins, and so does whoever has the
+     * row locked.
+     */
+    reclaim: statement<{ taskId: IdValue; claim: string; expiry: unknown }>(database, (p) =>
+      deleteUnlocked(sql`${task} = ${p.taskId} and ${claim} = ${p.claim} and expires_ms = ${p.expiry}`),
+    ),
+    /** Reads an acquisition if nobody has its row locked. */
+    findUnlocked: statement<{ taskId: IdValue; claim: string }>(
       database,
-      (
-        p,
-      ) => sql`delete from ${lease} where ${task} = ${p.taskId} and ${claim} = ${p.claim} and expires_ms = ${p.expiry}${commits}
-        ${returning(sql`fencing_token`)}`,
+      (p) => sql`select ${token} from ${lease} where ${task} = ${p.taskId} and ${claim} = ${p.claim}
+        ${dialect.lockFreeRows}`,
+    ),
+    /** Deletes an acquisition of another's, at an operator's order, unless somebody has its row locked. */
+    takeAway: statement<{ taskId: IdValue; claim: string }>(database, (p) =>
+      deleteUnlocked(sql`${task} = ${p.taskId} and ${claim} = ${p.claim}`),
     ),
   };
 }

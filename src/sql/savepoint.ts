@@ -21,5 +21,9 @@ export async function inSavepoint<T>(
   if (worked.isOk()) return ended.isErr() ? err(ended.error) : worked;
   // No such savepoint: the database has taken the whole transaction back. Else no one knows what of it stands.
   const isBack = ended.isOk() || (ended.error.outcome === 'not-applied' && /^(schema|other)$/.test(ended.error.kind));
-  return err(storeFailure({ ...worked.error, outcome: isBack ? 'not-applied' : 'unknown' }));
+  const { transactionEnded, ...failure } = worked.error;
+  // Back at the savepoint, the transaction goes on.
+  const isOver = !ended.isOk() && (transactionEnded || ended.error.transactionEnded || isBack);
+  const outcome = isBack ? 'not-applied' : 'unknown';
+  return err(storeFailure({ ...failure, outcome, ...(isOver && { transactionEnded: true }) }));
 }

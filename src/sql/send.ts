@@ -5,6 +5,7 @@ import type { StoreFailure } from '../core/failure.js';
 import type { Classified } from '../dialect/dialect.js';
 import type { Trusted } from '../holding/holding.js';
 import { eventLoopOf } from '../system/event-loop.js';
+import { sendPatiently } from './given-up.js';
 import type { Session } from './session.js';
 import { ConnectionTaken, type LateQuery } from './waiting.js';
 
@@ -42,11 +43,9 @@ export async function send(
     return sent && placed(session, sent);
   };
   try {
-    const reply = await (typeof query === 'function' || session.queue !== undefined
-      ? sendLate(session, made, trusted)
-      : sendAtOnce(session, made));
-    if (reply === undefined) return ok(NOT_WANTED);
-    const { rows, numAffectedRows } = reply;
+    const answer = await sendOnce(session, made, { trusted, isLate: typeof query === 'function' });
+    if (answer === undefined) return ok(NOT_WANTED);
+    const { rows, numAffectedRows } = answer;
     return ok({ rows: rows as readonly Row[], count: numAffectedRows, repeated: false });
   } catch (cause) {
     const insisted = sent && !wasRefused ? dialect.insist?.(cause, sent.sql) : undefined;
@@ -54,8 +53,26 @@ export async function send(
       insisting.set(sent.sql, insisted);
       return send(session, query, trusted);
     }
-    return err(storeFailure({ ...classify(session, cause), cause }));
+    const classified = classify(session, cause);
+    const transactionEnded = session.inTransaction && endsTransaction(session, cause, classified) ? true : undefined;
+    return err(storeFailure({ ...classified, cause, ...(transactionEnded && { transactionEnded }) }));
   }
+}
+
+function sendOnce(
+  session: Session,
+  query: LateQuery,
+  { trusted, isLate }: { readonly trusted: Trusted | undefined; readonly isLate: boolean },
+): Promise<QueryResult<unknown> | undefined> {
+  const { patience, clock, inTransaction, queue } = session;
+  const mayWait = !inTransaction && (isLate || queue !== undefined || patience !== undefined);
+  const send = (late: LateQuery) => (mayWait ? sendLate(session, late, trusted) : sendAtOnce(session, late));
+  return patience === undefined ? send(query) : sendPatiently(clock, patience, query, send);
+}
+
+/** True if nothing more can be committed by the transaction in which an error came. */
+function endsTransaction({ dialect }: Session, cause: unknown, { kind }: Classified): boolean {
+  return kind === 'connection' || dialect.endsTransaction?.(cause) === true;
 }
 
 const NOT_SENT: Classified = Object.freeze({ kind: 'busy', retryable: true, outcome: 'not-applied' });
@@ -77,6 +94,19 @@ function sendLate(
     return wanted && connection.executeQuery(wanted);
   });
 }
+
+/** True if a connection of a pool comes free within `ms`; it is given back at once. */
+export async function comesFree(session: Session, ms: number): Promise<boolean> {
+  const patience = { connectionWaitMs: ms, sent: false };
+  try {
+    await sendPatiently(session.clock, patience, NOTHING, (late) => sendLate(session, late, undefined));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const NOTHING: LateQuery = () => undefined;
 
 async function sendAtOnce(session: Session, query: LateQuery): Promise<QueryResult<unknown> | undefined> {
   const { database, dialect, clock } = session;

@@ -5,8 +5,11 @@ import type { Database } from './statement.js';
 
 /** Why a statement was not sent: whoever has the connection kept it for longer than it was to be waited for. */
 export class ConnectionTaken extends Error {
-  constructor() {
-    super('a transaction of yours may have the only connection: use ownership.using(trx)');
+  constructor(
+    message = 'a transaction of yours may have the only connection: use ownership.using(trx)',
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
     this.name = 'ConnectionTaken';
   }
 }

@@ -3,7 +3,7 @@ import { columnsOf } from '../core/columns.js';
 import type { IdValue } from '../core/id.js';
 import { inspectValue } from '../core/inspect-value.js';
 import type { Lease } from '../core/lease.js';
-import { boolean, given, nullable, optional, type RulesOf, requestOf, stage, taskId } from '../core/request.js';
+import { boolean, given, nullable, optional, type RulesOf, requestOf, signal, stage, taskId } from '../core/request.js';
 import { secretOf } from '../holding/lease-handle.js';
 import type { ContextOf, NextStage, Shape } from '../shape.js';
 import { isExpression } from '../sql/callers-parts.js';
@@ -28,6 +28,11 @@ export interface StageMove<S extends Shape, From extends S['stage'] = S['stage']
   readonly release?: boolean | undefined;
   /** Writes even if another process holds the task; only without a lease. */
   readonly evenIfHeld?: boolean | undefined;
+  /**
+   * Ends the wait when it fires: `store-failure` at once, `not-applied` if no write was sent, else `unknown`; what comes
+   * late is told by events.
+   */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A stage write after its check. */
@@ -39,6 +44,7 @@ export interface CheckedStageWrite {
   readonly set: ExtraColumns;
   readonly release: boolean;
   readonly evenIfHeld: boolean;
+  readonly signal: AbortSignal | undefined;
   readonly context: unknown;
 }
 
@@ -50,13 +56,14 @@ const check = requestOf({
   set: given,
   release: optional(boolean, false),
   evenIfHeld: optional(boolean, false),
+  signal: optional(signal),
   context: given,
 } satisfies RulesOf<StageRequest<Shape>>);
 
 /** Throws for a stage write of the wrong shape, before any statement: a missing `expected` is never "no condition". */
 export function checkStageWrite(context: Context, request: unknown): CheckedStageWrite {
   const checked = check(request, context.settings);
-  const { taskId, expected, next, release, evenIfHeld, context: asked } = checked;
+  const { taskId, expected, next, release, evenIfHeld, signal, context: asked } = checked;
   const lease = checked.lease as Lease | undefined;
   const set = checkSet(context, checked.set === undefined ? {} : checked.set);
   if (lease !== undefined) {
@@ -70,7 +77,7 @@ export function checkStageWrite(context: Context, request: unknown): CheckedStag
     }
     if (evenIfHeld) throw new TypeError('evenIfHeld is for writes without a lease');
   } else if (release) throw new TypeError('release needs the lease to be given back');
-  return { taskId, expected, next, lease, set, release, evenIfHeld, context: asked };
+  return { taskId, expected, next, lease, set, release, evenIfHeld, signal, context: asked };
 }
 
 function checkSet({ settings }: Context, given: unknown): ExtraColumns {

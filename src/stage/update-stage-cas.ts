@@ -4,6 +4,7 @@ import { illegalTransition } from '../core/fail.js';
 import type { IllegalTransition, LeaseBusy, LeaseLost, LostRace, StoreFailure, TaskNotFound } from '../core/failure.js';
 import { isLegalMove } from '../core/stages.js';
 import { secretOf } from '../holding/lease-handle.js';
+import { abandonable, abandoned } from '../lease-row/abandonable.js';
 import { releasedUnguarded } from '../lease-row/released.js';
 import type { Shape } from '../shape.js';
 import { neverReject } from '../sql/never-reject.js';
@@ -49,11 +50,14 @@ export function updateStageCas<S extends Shape, From extends S['stage']>(
   return neverReject(context.session, writeStage(context, checked));
 }
 
-/** The verb without its types. */
-export async function writeStage(
-  context: Context,
-  request: CheckedStageWrite,
-): Promise<Result<StageChange, StageFailure>> {
+/** The verb without its types: its caller waits until the signal of the request fires. */
+export function writeStage(context: Context, request: CheckedStageWrite): Promise<Result<StageChange, StageFailure>> {
+  const { signal } = request;
+  const abandoning = { signal, told: abandoned(context, signal) };
+  return abandonable(context, abandoning, (patient) => writeNow(patient, request));
+}
+
+async function writeNow(context: Context, request: CheckedStageWrite): Promise<Result<StageChange, StageFailure>> {
   const { taskId, expected, next, lease } = request;
   const { transitions } = context.settings;
   if (transitions !== undefined && !isLegalMove(transitions, expected, next)) {

@@ -3,6 +3,7 @@ import type { Context } from '../context.js';
 import { jsonId } from '../core/event.js';
 import { lostRace, taskNotFound } from '../core/fail.js';
 import type { LostRace, StoreFailure, TaskNotFound } from '../core/failure.js';
+import { type Look, lookAt, seesLatest } from '../lease-row/looking.js';
 import { execute, type Row } from '../sql/execute.js';
 import { readText } from '../sql/rows.js';
 import type { StageChange } from './stage-change.js';
@@ -32,14 +33,24 @@ export function raceLost(
   return lostRace(taskId, expected, actual);
 }
 
-/** The stage as of the latest commit. */
+/**
+ * The stage as of the latest commit. After a write that found the row, in the transaction, which has it locked by then
+ * wherever it must be locked to be seen; else as {@link lookAt} says.
+ */
 export async function readStage(
   context: Context,
   { taskId }: Pick<CheckedStageWrite, 'taskId'>,
+  after: 'look' | 'write',
 ): Promise<Result<string | null, TaskNotFound | StoreFailure>> {
-  const { session, tasks } = context;
-  const read = await execute(session, (session.inTransaction ? tasks.readLatestStage : tasks.readStage)({ taskId }));
+  const { session, latest } = after === 'look' ? await lookAt(context, [taskId]) : await afterWrite(context);
+  const { tasks } = context;
+  const read = await execute(session, (latest ? tasks.readLatestStage : tasks.readStage)({ taskId }));
   if (read.isErr()) return err(read.error);
   const row = read.value.rows[0];
   return row === undefined ? err(taskNotFound(taskId)) : ok(readText(row['stage']));
+}
+
+async function afterWrite(context: Context): Promise<Look> {
+  const { session } = context;
+  return { session, latest: session.inTransaction && (await seesLatest(context)) !== true };
 }

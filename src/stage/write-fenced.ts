@@ -128,7 +128,7 @@ async function look(
   const read = await readJudged(context, request.taskId);
   if (read.isErr()) return err(read.error);
   const holder = read.value?.holder ?? null;
-  const stage = await readStage(context, request);
+  const stage = await readStage(context, request, 'write');
   return stage.map((value) => ({ holder, ours: holder?.claim === holding.facts.claim, stage: value }));
 }
 

@@ -1,8 +1,9 @@
 import { err, ok, type Result } from 'neverthrow';
 import { type Context, type Mode, regimeOf } from '../context.js';
 import { jsonId } from '../core/event.js';
-import { leaseBusy, leaseContended, taskNotFound } from '../core/fail.js';
+import { leaseBusy, leaseContended, leaseLocked, taskNotFound } from '../core/fail.js';
 import type { LeaseBusy, LostRace, StoreFailure, TaskNotFound } from '../core/failure.js';
+import { lookAt } from '../lease-row/looking.js';
 import { seekJudged } from '../lease-row/read-holder.js';
 import { reclaim } from '../lease-row/reclaim.js';
 import { changed } from '../sql/execute.js';
@@ -37,6 +38,8 @@ async function writeUnder(
   const { taskId, expected, next, set } = request;
   if (regime !== 'off' && isNoId(context, taskId)) return err(taskNotFound(taskId));
   const guard: StageGuard = regime === 'off' ? 'none' : request.evenIfHeld ? 'expected' : 'free';
+  const refused = guard === 'free' ? await refusedUnlocked(context, request, regime === 'on') : ok(undefined);
+  if (refused.isErr()) return err(refused.error);
   for (let tries = 1; ; tries += 1) {
     const query = context.tasks.write(guard, { taskId, expected, next, claim: null }, set);
     const keyed = regime === 'off' ? UNASKED : tasksKeyed(context);
@@ -46,7 +49,7 @@ async function writeUnder(
     if (changed(context.session, sent.value) || (guard === 'none' && (sent.value.count ?? 0n) > 0n))
       return won(context, request, sent.value.rows[0], lease);
 
-    const stage = await readStage(context, request);
+    const stage = await readStage(context, request, 'write');
     if (stage.isErr()) return err(stage.error);
     // Some drivers count changes, not matches: a stage that is there already was written all the same.
     const there = stage.value === next && (guard === 'none' || (expected === next && !context.dialect.returning));
@@ -58,6 +61,26 @@ async function writeUnder(
     if (tries < MAX_TRIES) continue;
     return err(free.value === 'was-free' ? raceLost(context, request, stage.value) : leaseContended(taskId));
   }
+}
+
+/**
+ * In a caller's transaction whose UPDATE would leave locks where it changes nothing: looks first, elsewhere, and answers
+ * why it is not sent.
+ */
+async function refusedUnlocked(
+  context: Context,
+  request: CheckedStageWrite,
+  mayReclaim: boolean,
+): Promise<Result<void, Lost>> {
+  const { session } = await lookAt(context, [request.taskId]);
+  if (session === context.session) return ok(undefined);
+  const held = await seekJudged(context, request.taskId);
+  if (held.isErr()) return err(held.error);
+  if (held.value === null) return ok(undefined);
+  const stage = await readStage(context, request, 'look');
+  if (stage.isErr()) return err(stage.error);
+  if (stage.value !== request.expected) return err(raceLost(context, request, stage.value));
+  return (await makeFree(context, request, mayReclaim)).map(() => undefined);
 }
 
 /** Looks who holds the task; a dead holder is reclaimed. */
@@ -75,5 +98,8 @@ async function makeFree(
     return err(leaseBusy(taskId, holder, judgement));
   }
   const reclaimed = await reclaim(context, read.value);
-  return reclaimed.isErr() ? err(reclaimed.error) : ok('made-free');
+  if (reclaimed.isErr()) return err(reclaimed.error);
+  if (reclaimed.value !== 'locked') return ok('made-free');
+  context.observer.emit('action.deferred', { taskId: jsonId(taskId), reason: 'lease-busy' });
+  return err(leaseLocked(taskId, holder));
 }

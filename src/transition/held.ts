@@ -34,6 +34,8 @@ export interface HeldStageWrite<S extends Shape> {
   readonly set?: Partial<S['taskSet']> | undefined;
   /** Gives the lease back in the same commit: nothing can be fenced after it. */
   readonly release?: boolean | undefined;
+  /** Ends the wait when it fires, as in `updateStageCas`. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The lease as a handler gets it, with the verbs that are bound to it. */
@@ -105,7 +107,7 @@ export interface Held<S extends Shape = Shape> extends Lease<S['taskId'], S['sta
 }
 
 const checkWrite = requestOf(
-  { expected: given, set: given, release: given } satisfies RulesOf<HeldStageWrite<Shape>>,
+  { expected: given, set: given, release: given, signal: given } satisfies RulesOf<HeldStageWrite<Shape>>,
   'write',
 );
 
@@ -127,11 +129,11 @@ class HeldHandle extends LeaseHandle implements Held {
       return neverReject(context.session, extend(context, lease, maxHoldMs));
     };
     this.updateStage = (next, write = {}) => {
-      const { expected = lease.stage, set, release } = checkWrite(write);
+      const { expected = lease.stage, set, release, signal } = checkWrite(write);
       if (expected === undefined) {
         throw new TypeError(`expected is missing: the lease on task ${inspectValue(lease.taskId)} named no stage`);
       }
-      const request = { taskId: lease.taskId, expected, next, lease, set, release };
+      const request = { taskId: lease.taskId, expected, next, lease, set, release, signal };
       return neverReject(context.session, writeStage(context, checkStageWrite(context, request)));
     };
     this.runEffect = <V extends Json | void>(request: EffectRequest<Shape, V>) =>

@@ -24,7 +24,6 @@ const others = [
   'parseJobId',
   'parseTaskId',
   'processAndHeartbeat',
-  'releaseLease',
   'releaseLeases',
   'shouldDefer',
   'singleProcess',

@@ -15,6 +15,7 @@ import {
   type Held,
   reclaimStaleLeases,
   recoverOnStartup,
+  releaseLease,
   requeueRunningJobs,
   resetRunOwnership,
   resolveEffect,
@@ -231,7 +232,7 @@ export const entries: Readonly<Record<string, readonly Argument[]>> = {
     argument<library.HeldStageWrite<library.Shape>>(
       'write',
       {},
-      { expected: ['text', 'null'], set: OBJECT, release: FLAG },
+      { expected: ['text', 'null'], set: OBJECT, release: FLAG, signal: NONE },
       (given) => held.updateStage('y', given),
       true,
     ),
@@ -250,9 +251,19 @@ export const entries: Readonly<Record<string, readonly Argument[]>> = {
         set: OBJECT,
         release: FLAG,
         evenIfHeld: FLAG,
+        signal: NONE,
         context: ALL,
       },
       (given) => updateStageCas(ownership, given),
+    ),
+  ],
+  releaseLease: [
+    argument<library.ReleaseOptions>(
+      'options',
+      {},
+      { signal: NONE },
+      (given) => releaseLease(ownership, held, given),
+      true,
     ),
   ],
   forceReleaseLease: [
@@ -317,7 +328,7 @@ export const entries: Readonly<Record<string, readonly Argument[]>> = {
     argument<library.ClaimRequest<library.ShapeWithJobs>>(
       'request',
       {},
-      { where: ['object', 'function'], orderBy: ['text', 'list'], set: OBJECT },
+      { where: ['object', 'function'], orderBy: ['text', 'list'], set: OBJECT, signal: NONE },
       (given) => claimNextJob(ownership, given),
       true,
     ),

@@ -1,6 +1,7 @@
 import { acquireLease, acquireLeases } from 'transition-ownership';
 import { expect } from 'vitest';
 import { err, ok, type Proofs } from '../rig/proofs.js';
+import { settled } from '../rig/time.js';
 import { TRIES } from '../rig/wire.js';
 
 const INSERT = /^insert into "transition_lease"/;
@@ -203,6 +204,7 @@ export const many: Proofs = {
     });
     const firing = [...asking([1]), ...asking([2], { signal: controller.signal })];
     expect(await err(acquireLeases(own, firing))).toMatchObject(aborted);
+    while (a.registry.size > 0) await settled();
     expect(rig.leases()).toEqual([]);
   },
 

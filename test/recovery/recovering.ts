@@ -4,7 +4,7 @@ import { failure, ok, type Proofs } from '../job/proofs.js';
 import { bare, dieInEffect, journalled, killAfter, restore, ruins, standing } from './ruins.js';
 
 const LEASES = /transition_lease/;
-const RECLAIM = /^delete from .transition_lease/s;
+const RECLAIM = /^delete (from )?.transition_lease/s;
 const EFFECTS = /transition_effect/;
 
 const cleared = { status: 'queued', run_id: null, pid: null, started_at: null, host: null, pid_start: null } as const;

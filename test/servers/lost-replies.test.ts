@@ -24,7 +24,7 @@ const answered: Readonly<Record<string, (reply: Buffer) => boolean>> = {
 
 const INSERT = /insert (ignore )?into .transition_lease/;
 const STAGE = /update .tasks. set .stage/;
-const DELETE = /delete from .transition_lease/;
+const DELETE = /delete (from )?.transition_lease/;
 const cuts: readonly Cut[] = ['before', 'after'];
 
 function lostReplies(server: TestServer): void {

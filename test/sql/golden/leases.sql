@@ -166,6 +166,18 @@ delete from "transition_lease" where "task_id" = $1 and "claim" = $2 returning f
 delete from `transition_lease` where `task_id` = ? and `claim` = ? and 9223372036854775807 + (not @@session.autocommit = 1) > 0;
 
 
+-- discard
+
+-- sqlite: claim
+delete from "transition_lease" where "claim" = ?;
+
+-- postgres: claim
+delete from "transition_lease" where "claim" = $1;
+
+-- mysql: claim
+delete from `transition_lease` where `claim` = ? and 9223372036854775807 + (not @@session.autocommit = 1) > 0;
+
+
 -- releaseMany
 
 -- sqlite: tokens, claims
@@ -184,7 +196,31 @@ delete from `transition_lease` where `fencing_token` in (select `in:list`.v from
 delete from "transition_lease" where "task_id" = ? and "claim" = ? and expires_ms = ? returning fencing_token;
 
 -- postgres: taskId, claim, expiry
-delete from "transition_lease" where "task_id" = $1 and "claim" = $2 and expires_ms = $3 returning fencing_token;
+delete from "transition_lease" where "fencing_token" in (select "fencing_token" from "transition_lease" where "task_id" = $1 and "claim" = $2 and expires_ms = $3 for update skip locked) returning fencing_token;
 
 -- mysql: taskId, claim, expiry
-delete from `transition_lease` where `task_id` = ? and `claim` = ? and expires_ms = ? and 9223372036854775807 + (not @@session.autocommit = 1) > 0;
+delete `transition_lease` from (select `fencing_token` as k from `transition_lease` where `task_id` = ? and `claim` = ? and expires_ms = ? and 9223372036854775807 + (not @@session.autocommit = 1) > 0 limit 18446744073709551615 for update skip locked) as `in:lock` straight_join `transition_lease` force index (primary) on `fencing_token` = `in:lock`.k;
+
+
+-- findUnlocked
+
+-- sqlite: taskId, claim
+select "fencing_token" from "transition_lease" where "task_id" = ? and "claim" = ?;
+
+-- postgres: taskId, claim
+select "fencing_token" from "transition_lease" where "task_id" = $1 and "claim" = $2 for update skip locked;
+
+-- mysql: taskId, claim
+select `fencing_token` from `transition_lease` where `task_id` = ? and `claim` = ? for update skip locked;
+
+
+-- takeAway
+
+-- sqlite: taskId, claim
+delete from "transition_lease" where "task_id" = ? and "claim" = ? returning fencing_token;
+
+-- postgres: taskId, claim
+delete from "transition_lease" where "fencing_token" in (select "fencing_token" from "transition_lease" where "task_id" = $1 and "claim" = $2 for update skip locked) returning fencing_token;
+
+-- mysql: taskId, claim
+delete `transition_lease` from (select `fencing_token` as k from `transition_lease` where `task_id` = ? and `claim` = ? and 9223372036854775807 + (not @@session.autocommit = 1) > 0 limit 18446744073709551615 for update skip locked) as `in:lock` straight_join `transition_lease` force index (primary) on `fencing_token` = `in:lock`.k;
