@@ -24,7 +24,7 @@ const MEANINGS: Partial<Readonly<Record<VerdictReason, string>>> = {
   'pid-reused': `the pid belongs to another process now, which has nothing to do with it. ${DELETED}`,
   'clock-set-back':
     'it expires later than its own TTL from now, so the clock of the database was set back. It counts as live until one observer has seen it unchanged for a TTL, as watch does; if its owner is certainly gone, release it.',
-  unreadable: 'its times cannot be read. Nobody takes it over: look at the row, and release it if its owner is gone.',
+  unreadable: 'its times cannot be read. No one takes it over: look at the row, and release it if its owner is gone.',
 };
 
 /** Explains a lease that wants attention. */
@@ -70,6 +70,6 @@ function runOf({ runId, pid, startedAt }: ImpossibleQueued): string {
 /** Explains an effect that was started and whose end is not known. */
 export function explainEffect(taskId: unknown, { effect, key, fencingToken, startedAtMs }: AssessedEffect): Diagnosis {
   const started = startedAtMs === null ? '' : ` at ${new Date(startedAtMs).toISOString()}`;
-  const message = `The effect ${effect} (${key}) of task ${String(taskId)} was started${started} under token ${String(fencingToken)}, nobody is at it, and its end is not known. Look in the outside system and tell by resolveEffect, or let your application ask its probe; it is not repeated on a guess.`;
+  const message = `The effect ${effect} (${key}) of task ${String(taskId)} was started${started} under token ${String(fencingToken)}, no one is working on it, and its end is not known. Look in the outside system and say what you saw with resolveEffect, or let your application ask its probe; it is not repeated on a guess.`;
   return { code: 'unfinished-effect', severity: 'warning', message, taskId, fencingToken, effect, key };
 }

@@ -20,4 +20,4 @@ export function neverReject<T>(result: Result<T, StoreFailure>, wanted: string):
 }
 
 const TABLES =
-  'ensureSchema makes the tables of the library and brings them up to date; other names and types are told by --config.';
+  'ensureSchema makes the tables of the library and brings them up to date; other names and types come from --config.';

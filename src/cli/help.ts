@@ -24,16 +24,16 @@ export const HELP = `Who owns which transition, on what evidence, and what is wr
                   of your application.
   --json          one JSON document on standard output; of watch one a line for each look
 
-status, watch, doctor and --dry-run change nothing, and ui nothing unless it is ordered there. The tool takes no lease, asks no probe, and takes nobody for dead
+status, watch, doctor and --dry-run change nothing, and ui nothing unless it is ordered there. The tool takes no lease, asks no probe, and takes no one for dead
 who may live.
 
 It ends with
   0   clean: what was asked is done, and nothing wants attention
   1   findings: status, watch   a holder is not live, or live only because a clock was set back
                 doctor          an error or a warning
-                release         the token is not that of the holder, or nobody holds the task: nothing was released
+                release         the token is not that of the holder, or no one holds the task: nothing was released
                 sanitize        an impossible job is left (with --dry-run: is there)
                 recover         a row is left, or an effect waits for a word (with --dry-run: or there is work to do)
-  2   failed: bad usage, no database, a table or a driver that is missing, output that nobody
+  2   failed: bad usage, no database, a table or a driver that is missing, output that no one
       takes. What could be shown was shown
 `;

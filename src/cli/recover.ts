@@ -73,7 +73,7 @@ export const NO_JOBS = 'No jobs were looked at: --config says where they are.';
 /** What is said where the pids of jobs were not taken for evidence. */
 export const PIDS = 'Bare pids of job rows prove nothing here: if they are those of this host, say --this-host.';
 const LOOK =
-  'Look in the outside system and tell by resolveEffect, or let your application ask its probes at its start.';
+  'Look in the outside system and say what you saw with resolveEffect, or let your application ask its probes at its start.';
 
 function reclaimedTable(reclaimed: Recovery['reclaimed']): string {
   const rows = reclaimed.map((lease) => [lease.taskId, lease.fencingToken, lease.actor, owner(lease), lease.reason]);

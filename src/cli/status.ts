@@ -8,7 +8,7 @@ import { counted, duration, owner, styled, table } from './text.js';
 export async function status(leases: Ownership): Promise<Report> {
   const { at, leases: held } = await readLeases(leases);
   const attention = held.filter(wantsAttention).length;
-  const text = held.length === 0 ? 'Nobody holds a transition.' : leaseTable(held);
+  const text = held.length === 0 ? 'No one holds a transition.' : leaseTable(held);
   return report(attention > 0, text, { command: 'status', at, attention, leases: held });
 }
 

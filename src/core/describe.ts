@@ -13,8 +13,8 @@ const WRONG_SCHEMA =
  * ```ts
  * import { describeFailure } from 'transition-ownership';
  *
- * const text = describeFailure({ type: 'already-free', message: 'Task 7 is held by nobody.' });
- * // text: 'Task 7 is held by nobody. There is nothing to release.'
+ * const text = describeFailure({ type: 'already-free', message: 'Task 7 is held by no one.' });
+ * // text: 'Task 7 is held by no one. There is nothing to release.'
  * ```
  */
 export function describeFailure(failure: Failure): string {
@@ -31,7 +31,7 @@ function advice(failure: Failure): string {
     case 'not-granting':
       return 'Holders go on; ask again when the mode is on, or with another ownership.';
     case 'lease-lost':
-      return 'Stop now and start nothing irreversible; the fenced stage write refuses what comes too late.';
+      return 'Stop now and start nothing irreversible; the fenced stage write fails if it comes too late.';
     case 'not-enough-time':
       return 'Do not start the step: the lease could end in the middle of it.';
     case 'lost-race':
@@ -43,17 +43,17 @@ function advice(failure: Failure): string {
     case 'handler-failed':
       return 'The lease was released; the cause is in `cause`.';
     case 'effect-unknown':
-      return 'Look in the outside system, then tell what you saw with resolveEffect; it is not repeated on a guess.';
+      return 'Look in the outside system, then say what you saw with resolveEffect; it is not repeated on a guess.';
     case 'effect-failed':
       return 'It certainly did nothing and may be tried again; the cause is in `cause`.';
     case 'effect-unrecorded':
-      return 'It happened: do not do it by other means. Run it again in this process, which only writes it down; if this process ends first, tell it with resolveEffect.';
+      return 'It happened: do not do it by other means. Run it again in this process, which only writes it down; if this process ends first, say it with resolveEffect.';
     case 'token-mismatch':
       return 'Nothing was released; look again and name the present token if that one is meant.';
     case 'already-free':
       return 'There is nothing to release.';
     case 'invalid-id':
-      return 'Nothing was looked up; refuse the request of whoever sent it.';
+      return 'Nothing was looked up; reject the request of whoever sent it.';
     case 'store-failure':
       if (failure.kind === 'schema') return WRONG_SCHEMA;
       return failure.retryable

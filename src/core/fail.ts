@@ -154,7 +154,7 @@ export function tokenMismatch(holder: Holder, given: number): TokenMismatch {
 
 /** There was nothing to release. */
 export function alreadyFree(taskId: IdValue): AlreadyFree {
-  return frozen({ type: 'already-free', message: `Task ${inspectValue(taskId)} is held by nobody.` });
+  return frozen({ type: 'already-free', message: `Task ${inspectValue(taskId)} is held by no one.` });
 }
 
 /** The database failed. */

@@ -14,7 +14,11 @@ const metric = (name: string, unit: string, description: string): Metric =>
 /** The counter of each type of event: one that is new does not compile before it stands here. */
 export const EVENT_METRICS: { readonly [T in EventType]: Metric } = {
   'lease.acquired': metric('lease.acquisitions', '{lease}', 'Leases that were granted.'),
-  'lease.busy': metric('lease.refusals', '{refusal}', 'Leases that were refused because somebody holds the task.'),
+  'lease.busy': metric(
+    'lease.refusals',
+    '{refusal}',
+    'Leases that were refused because another process or actor holds the task.',
+  ),
   'task.not-found': metric('task.absences', '{refusal}', 'Leases that were refused because there is no such task.'),
   'lease.renewed': metric('lease.renewals', '{renewal}', 'Renewals of a lease.'),
   'lease.released': metric('lease.releases', '{lease}', 'Leases that were given back.'),
@@ -29,7 +33,7 @@ export const EVENT_METRICS: { readonly [T in EventType]: Metric } = {
     '{conflict}',
     'Stages that were not written, because they were not the expected ones.',
   ),
-  'action.deferred': metric('action.deferrals', '{deferral}', 'Actors that were told to wait.'),
+  'action.deferred': metric('action.deferrals', '{deferral}', 'Actors that had to wait.'),
   'job.claimed': metric('job.claims', '{job}', 'Queued jobs that were claimed.'),
   'job.requeued': metric('job.requeues', '{job}', 'Jobs that went back to the queue.'),
   'job.reaped': metric('job.reaps', '{job}', 'Running jobs that were taken from their run.'),
@@ -45,13 +49,9 @@ export const EVENT_METRICS: { readonly [T in EventType]: Metric } = {
   'effect.unknown': metric(
     'effect.unknowns',
     '{effect}',
-    'Effects of which nobody can tell whether they were applied.',
+    'Effects of which it is not known whether they were applied.',
   ),
-  'effect.unrecorded': metric(
-    'effect.unrecorded',
-    '{effect}',
-    'Effects that were applied and that the journal could not be told of.',
-  ),
+  'effect.unrecorded': metric('effect.unrecorded', '{effect}', 'Effects that were applied and could not be recorded.'),
   'recovery.finished': metric('recovery.runs', '{run}', 'Recoveries at start-up that ended.'),
   'survey.found': metric('survey.findings', '{finding}', 'Findings about the session and the tables, each once.'),
   'store.failed': metric('store.failures', '{failure}', 'Statements that failed after their retries.'),

@@ -40,7 +40,7 @@ export function resolveDialect(option: DialectName | Dialect | undefined, databa
   const name = SPELLINGS[spelling];
   if (name === undefined) {
     throw new TypeError(
-      `the dialect cannot be told from the spelling ${inspectValue(spelling)}: name it in the option dialect`,
+      `the dialect cannot be inferred from the spelling ${inspectValue(spelling)}: name it in the option dialect`,
     );
   }
   return DIALECTS[name];

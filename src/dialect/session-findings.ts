@@ -12,7 +12,7 @@ export const READ_ONLY = finding(
 export const STALE_READS = finding(
   'stale-reads',
   'warning',
-  'This server may be a standby, and what it tells may be old: look at leases and jobs on the primary.',
+  'This server may be a standby, and what it shows may be old: look at leases and jobs on the primary.',
 );
 
 /** Sessions that the server leaves alone for ever. */

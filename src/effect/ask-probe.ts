@@ -36,8 +36,8 @@ export async function askProbe(
     return { evidence: 'unknown', message: `its probe threw: ${reasonOf(cause)}`, thrown: { cause } };
   }
   return isAnswer(answered.value)
-    ? { evidence: answered.value, message: 'its probe cannot tell' }
-    : { evidence: 'unknown', message: `its probe answered ${inspectValue(answered.value)}` };
+    ? { evidence: answered.value, message: 'its probe does not know' }
+    : { evidence: 'unknown', message: `its probe returned ${inspectValue(answered.value)}` };
 }
 
 function isAnswer(value: unknown): value is ProbeAnswer {

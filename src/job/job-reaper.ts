@@ -170,5 +170,5 @@ async function settle(ticking: Ticking, assessed: Assessed, counts: Counts): Pro
 
 const SKIPPED: Readonly<Record<Exclude<Reaped, 'reaped'>, string>> = {
   left: 'onDead left it',
-  'changed-meanwhile': 'it changed meanwhile, or somebody has locked it',
+  'changed-meanwhile': 'it changed meanwhile, or another session has locked it',
 };

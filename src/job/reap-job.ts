@@ -56,13 +56,13 @@ function decided(decision: unknown, settings: JobSettings): Decided {
   if (decision === 'fail') return { status: statuses.failed, set: NOTHING };
   if (typeof decision !== 'object') {
     throw new TypeError(
-      `onDead must answer "requeue", "fail", "leave" or { status, set }, got ${inspectValue(decision)}`,
+      `onDead must return "requeue", "fail", "leave" or { status, set }, got ${inspectValue(decision)}`,
     );
   }
   const { status, set = {} } = checkDecision(decision);
   if (typeof status !== 'string' || status === '' || status === statuses.running) {
     throw new TypeError(
-      `onDead must answer a status other than ${inspectValue(statuses.running)}, got ${inspectValue(status)}`,
+      `onDead must return a status other than ${inspectValue(statuses.running)}, got ${inspectValue(status)}`,
     );
   }
   return { status, set: checkSet(set, settings, writtenByRequeue(settings)) };

@@ -79,7 +79,7 @@ export function reportOverdue({ context, plan, memory, tick }: Ticking, job: Unr
   const runningForMs = startedAtMs === null || nowMs === null ? seenForMs : nowMs - startedAtMs;
   const { maxRunningMs } = plan.limits;
   if (runningForMs <= maxRunningMs) return;
-  const message = `it has run for ${runningForMs} ms, longer than maxRunningMs ${maxRunningMs}, and nobody can reap it: its row cannot be read`;
+  const message = `it has run for ${runningForMs} ms, longer than maxRunningMs ${maxRunningMs}, and no one can reap it: its row cannot be read`;
   context.observer.emit('job.reap-failed', { jobId: id, taskId: null, runId: null, pid: null, message });
 }
 
@@ -99,8 +99,8 @@ async function lookUp(
   if (probe === undefined || job.pid === null) return ok(processOf(context, jobs.settings, job));
   const answered = await tryCall(() => withTimeout(context.ports.clock, probeTimeoutMs, probe(shownJob)), reasonOf);
   if (answered.isErr()) return err(`the probe failed: ${inspectValue(answered.error)}`);
-  if (answered.value === TOO_LATE) return err(`the probe did not answer within ${probeTimeoutMs} ms`);
+  if (answered.value === TOO_LATE) return err(`the probe did not return within ${probeTimeoutMs} ms`);
   return ANSWERS.includes(answered.value)
     ? ok(answered.value as JobProcess)
-    : err(`the probe must answer "alive", "dead" or "unknown", got ${inspectValue(answered.value)}`);
+    : err(`the probe must return "alive", "dead" or "unknown", got ${inspectValue(answered.value)}`);
 }

@@ -32,7 +32,7 @@ export const claimed: Rule<Pick<Stamp, 'jobId' | 'started' | 'claim'>> = (name) 
     checkObject(name, value);
     const { jobId, started, claim = null } = value as Partial<ClaimedJob>;
     if (typeof started !== 'string') {
-      throw new TypeError(`${name} must be a job as claimNextJob answered it, got started ${inspectValue(started)}`);
+      throw new TypeError(`${name} must be a job as claimNextJob returned it, got started ${inspectValue(started)}`);
     }
     return { jobId: checkJobId(jobId, ids), started, claim: checkNonce(claim) };
   };

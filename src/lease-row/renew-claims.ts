@@ -78,7 +78,7 @@ export async function renewClaims(
   return ok(
     holdings.map((holding) => {
       const state = states.get(holding.facts.claim);
-      invariant(state !== undefined, 'a renewal tells every lease');
+      invariant(state !== undefined, 'a renewal has a state for every lease');
       return { holding, state };
     }),
   );

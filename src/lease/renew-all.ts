@@ -21,7 +21,7 @@ export async function renewAll(context: Context, holdings: readonly Holding[]): 
 }
 
 async function renewChunk(context: Context, chunk: readonly Holding[]): Promise<readonly Holding[]> {
-  const beganLate = reportIfLate(context, chunk, 'A renewal comes more than an interval late.');
+  const beganLate = reportIfLate(context, chunk, 'A renewal is sent more than an interval late.');
   const anchor = anchorNow(context.ports.clock);
   const renewed = await renewClaims(context, chunk, trustedOf(chunk));
   if (renewed.isErr()) {
@@ -29,7 +29,7 @@ async function renewChunk(context: Context, chunk: readonly Holding[]): Promise<
     context.observer.emit('lease.renewal-failed', { leases: chunk.length, lateMs: 0, message });
     return [];
   }
-  if (!beganLate) reportIfLate(context, chunk, 'A renewal was answered more than an interval late.');
+  if (!beganLate) reportIfLate(context, chunk, 'The reply to a renewal came more than an interval late.');
   const locked: Holding[] = [];
   for (const { holding, state } of renewed.value) {
     if (!context.renewer.holdings.has(holding)) continue;

@@ -133,17 +133,17 @@ export async function probeRollback({ context: { session }, statements, scratch 
 const NO_RETURNING = finding(
   'no-returning',
   'error',
-  'The driver gives no rows for RETURNING: the library cannot tell what its statements did. Use another dialect package.',
+  'The driver gives no rows for RETURNING: the library cannot know what its statements did. Use another dialect package.',
 );
 const NO_COUNTS = finding(
   'no-counts',
   'error',
-  'The driver does not say how many rows a statement changed: a stage write that won would be told as lost. Use another dialect package.',
+  'The driver does not say how many rows a statement changed: a stage write that won would be reported as lost. Use another dialect package.',
 );
 const WRONG_COUNTS = finding(
   'wrong-counts',
   'error',
-  'The driver counts rows that a statement did not meet: a lost race would be told as won. Use another dialect package.',
+  'The driver counts rows that a statement did not meet: a lost race would be reported as won. Use another dialect package.',
 );
 const TEXT_NOT_BINARY = finding(
   'text-not-binary',
@@ -153,7 +153,7 @@ const TEXT_NOT_BINARY = finding(
 const NULL_NOT_A_VALUE = finding(
   'null-not-a-value',
   'error',
-  'NULL is not told from other values: a task without a stage would be mistaken for another. Check the sql_mode and the dialect.',
+  'NULL is not distinguished from other values: a task without a stage would be mistaken for another. Check the sql_mode and the dialect.',
 );
 const BIG_IDS_ROUNDED = finding(
   'big-ids-rounded',

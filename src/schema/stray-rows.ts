@@ -49,7 +49,7 @@ async function strayIn(
 const WHAT_TO_DO = {
   lease: [
     'warning',
-    'The row of the task may spell its id in another way: release the lease once nobody works under it.',
+    'The row of the task may spell its id in another way: release the lease once no one works under it.',
   ],
   effects: [
     'advice',

@@ -38,7 +38,7 @@ export function isExpression(value: unknown): value is Expression<unknown> {
 export function built(name: string, build: (builder: unknown) => unknown): Expression<unknown> {
   const expression = unawaited(build(expressionBuilder()));
   if (!isExpression(expression))
-    throw new TypeError(`${name} must answer an expression, got ${inspectValue(expression)}`);
+    throw new TypeError(`${name} must return an expression, got ${inspectValue(expression)}`);
   return expression;
 }
 

@@ -163,7 +163,7 @@ function judgeTime(
     report(
       'coarse-time',
       'warning',
-      `${column} keeps less than milliseconds: two claims of a job within one of its ticks cannot be told apart by it: map jobs.claim.`,
+      `${column} keeps less than milliseconds: two claims of a job within one of its ticks cannot be distinguished by it: map jobs.claim.`,
     );
   }
 }

@@ -94,7 +94,7 @@ const suite = ({ open }: Kind) => {
     expect((await tool('status', ...place.database)).code).toBe(0);
     await place.db.deleteFrom('transition_lease').execute();
     const { code, stdout } = await tool('status', ...place.database);
-    expect([code, stdout]).toEqual([0, 'Nobody holds a transition.\n']);
+    expect([code, stdout]).toEqual([0, 'No one holds a transition.\n']);
   });
 
   test('watch looks again until it is interrupted, and ends as its last look', async () => {
@@ -181,7 +181,7 @@ const suite = ({ open }: Kind) => {
       stdout: expect.stringContaining('Token 999 does not hold the task') as unknown,
     });
     const free = await order('--task', '77', '--token', '1');
-    expect(free).toMatchObject({ code: 1, stdout: expect.stringContaining('held by nobody') as unknown });
+    expect(free).toMatchObject({ code: 1, stdout: expect.stringContaining('held by no one') as unknown });
     expect(await place.standing()).toBe(before);
   });
 

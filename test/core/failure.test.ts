@@ -60,7 +60,7 @@ const failures: readonly (readonly [failure: Failure, message: string, advice: s
       [
         fail.leaseLost({ taskId: 7, fencingToken: 12, reason }),
         `The lease 12 on task 7 was lost: ${why}.`,
-        'Stop now and start nothing irreversible; the fenced stage write refuses what comes too late.',
+        'Stop now and start nothing irreversible; the fenced stage write fails if it comes too late.',
       ] as const,
   ),
   [
@@ -123,13 +123,13 @@ const failures: readonly (readonly [failure: Failure, message: string, advice: s
   [
     fail.invalidId('taskId must be a safe integer, got null.'),
     'taskId must be a safe integer, got null.',
-    'Nothing was looked up; refuse the request of whoever sent it.',
+    'Nothing was looked up; reject the request of whoever sent it.',
   ],
-  [fail.alreadyFree(7), 'Task 7 is held by nobody.', 'There is nothing to release.'],
+  [fail.alreadyFree(7), 'Task 7 is held by no one.', 'There is nothing to release.'],
   [
     fail.effectUnknown({ taskId: 7, effect: 'merge_pr', key: 'c0ffee', since: 1 }, 'nobody can be asked'),
     'Whether "merge_pr" ("c0ffee") of task 7 was applied is not known: nobody can be asked.',
-    'Look in the outside system, then tell what you saw with resolveEffect; it is not repeated on a guess.',
+    'Look in the outside system, then say what you saw with resolveEffect; it is not repeated on a guess.',
   ],
   [
     fail.effectUnrecorded({
@@ -140,7 +140,7 @@ const failures: readonly (readonly [failure: Failure, message: string, advice: s
       cause: fail.storeFailure({ kind: 'connection', retryable: true, outcome: 'not-applied', cause }),
     }),
     '"merge_pr" ("c0ffee") of task 7 was applied, and could not be recorded: The store failed (connection, nothing was applied): connect ECONNREFUSED.',
-    'It happened: do not do it by other means. Run it again in this process, which only writes it down; if this process ends first, tell it with resolveEffect.',
+    'It happened: do not do it by other means. Run it again in this process, which only writes it down; if this process ends first, say it with resolveEffect.',
   ],
   [
     fail.effectFailed(cause),

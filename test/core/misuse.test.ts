@@ -17,7 +17,7 @@ type Refusal = [name: string, call: Untyped, given: readonly unknown[], kind: Er
 
 const untyped = (function_: unknown) => function_ as Untyped;
 const limits = { deadTicks: 2, finalizeGraceMs: 0, maxRunningMs: 1 };
-const free = { type: 'already-free', message: 'Task 7 is held by nobody.' };
+const free = { type: 'already-free', message: 'Task 7 is held by no one.' };
 
 function refuses(call: Untyped, given: readonly unknown[], kind: ErrorConstructor, message: string): void {
   let thrown: unknown;
@@ -85,7 +85,7 @@ describe('a pure function refuses in one sentence', () => {
   ])('%s', (_, call, given, kind, message) => refuses(call, given, kind, message));
 
   test('and takes what is right all the same', () => {
-    expect(untyped(describeFailure)(free)).toContain('held by nobody');
+    expect(untyped(describeFailure)(free)).toContain('held by no one');
     expect(untyped(toError)({ type: 'mine', message: 'No.' })).toMatchObject({ name: 'mine', message: 'No.' });
     expect(() => judge({} as never, {} as never, processAndHeartbeat())).not.toThrow();
     const evidence = { pid: 7, process: 'alive', deadTicks: 0, deadForMs: 0, runningForMs: 0, lease: 'none' } as const;

@@ -302,7 +302,7 @@ describe('createTransitionOwnership', () => {
       },
     });
     expect(() => createTransitionOwnership({ db: other, tasks })).toThrow(
-      new TypeError('the dialect cannot be told from the spelling "\\"a\\" = @1": name it in the option dialect'),
+      new TypeError('the dialect cannot be inferred from the spelling "\\"a\\" = @1": name it in the option dialect'),
     );
     expect(() => createTransitionOwnership({ db: other, tasks, dialect: sqliteDialect })).not.toThrow();
   });

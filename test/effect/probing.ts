@@ -79,11 +79,11 @@ export const probing: Proofs = {
     expect(journal(rig)).toEqual(before);
     expect(b.told('effect.unknown')).toHaveLength(answers.length);
     expect(b.told('effect.unknown').map(({ message }) => message)).toMatchObject([
-      expect.stringContaining('its probe cannot tell'),
+      expect.stringContaining('its probe does not know'),
       expect.stringContaining('its probe threw: 503'),
       expect.stringContaining('its probe threw: 503'),
-      expect.stringContaining('its probe answered "perhaps"'),
-      expect.stringContaining('its probe answered undefined'),
+      expect.stringContaining('its probe returned "perhaps"'),
+      expect.stringContaining('its probe returned undefined'),
     ]);
   },
 

@@ -139,13 +139,13 @@ describe('a verb on jobs', () => {
       'claimNextJob',
       'of a where that says nothing',
       { where: () => {} },
-      /where must answer an expression, got undefined/,
+      /where must return an expression, got undefined/,
     ],
     [
       'claimNextJob',
       'of a where that is async',
       { where: async () => sql`1 = 1` },
-      /where must answer an expression, got a Promise/,
+      /where must return an expression, got a Promise/,
     ],
     ['claimNextJob', 'of an order', { orderBy: 7 }, /orderBy must name a column/],
     ['claimNextJob', 'of an order without column', { orderBy: {} }, /orderBy\.column must be a string/],
@@ -154,7 +154,7 @@ describe('a verb on jobs', () => {
     ['claimNextJob', 'of a set that is a list', { set: ['worker'] }, /set must be an object of columns, got an array/],
     ['claimNextJob', 'of an undefined set', { set: { kind: undefined } }, /set\.kind is undefined/],
     ['claimNextJob', 'of a set that is a map', { set: new Map([['kind', 'a']]) }, /set must be an object of columns/],
-    ['claimNextJob', 'of a set that says nothing', { set: { kind: () => {} } }, /set\.kind must answer an expression/],
+    ['claimNextJob', 'of a set that says nothing', { set: { kind: () => {} } }, /set\.kind must return an expression/],
     ['claimNextJob', 'of an id in capitals', { set: { ID: 9 } }, /set must not have the column "ID"/],
     [
       'claimNextJob',
@@ -169,7 +169,7 @@ describe('a verb on jobs', () => {
       'stampRunOwnership',
       'of another job',
       { job: { jobId: 1 }, runId: 7, pid: 1 },
-      /job must be a job as claimNextJob answered it/,
+      /job must be a job as claimNextJob returned it/,
     ],
     [
       'stampRunOwnership',

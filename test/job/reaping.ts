@@ -326,7 +326,7 @@ export const reaping: Proofs = {
     expect(await ok(reaper.tick())).toMatchObject({
       reaped: 0,
       skipped: 1,
-      outcomes: [{ jobId: 1, outcome: 'skipped', reason: 'it changed meanwhile, or somebody has locked it' }],
+      outcomes: [{ jobId: 1, outcome: 'skipped', reason: 'it changed meanwhile, or another session has locked it' }],
     });
     expect(await yard.job(1)).toMatchObject({ status: 'done', run_id: 7, pid: 77 });
     expect(worker.told('job.reaped')).toEqual([]);
@@ -462,7 +462,7 @@ export const reaping: Proofs = {
       await yard.advance(3_000);
       return ticked;
     };
-    const late = { jobId: 1, outcome: 'skipped', reason: 'the probe did not answer within 3000 ms' };
+    const late = { jobId: 1, outcome: 'skipped', reason: 'the probe did not return within 3000 ms' };
     expect(await tick()).toMatchObject({ reaped: 1, skipped: 1, outcomes: [late, { jobId: 2, outcome: 'reaped' }] });
     expect(await tick()).toMatchObject({ examined: 1, skipped: 1, outcomes: [late] });
     expect(yard.time.timers('a')).toEqual([]);

@@ -394,7 +394,7 @@ export const keeping: Proofs = {
         severity: 'warning',
         leases: 1,
         lateMs: 250,
-        message: 'A renewal comes more than an interval late.',
+        message: 'A renewal is sent more than an interval late.',
       },
     ]);
     expect(a.told('lease.renewed')).toHaveLength(1);
@@ -413,7 +413,7 @@ export const keeping: Proofs = {
     again.letThrough();
     await settled();
     expect(a.told('lease.renewal-failed')).toMatchObject([
-      { leases: 1, lateMs: 250, message: 'A renewal was answered more than an interval late.' },
+      { leases: 1, lateMs: 250, message: 'The reply to a renewal came more than an interval late.' },
     ]);
   },
 

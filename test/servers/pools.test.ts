@@ -70,7 +70,7 @@ function pools(server: TestServer): void {
         });
         await process.until(() => process.told('lease.renewed').length >= max);
         const [late, ...more] = process.told('lease.renewal-failed');
-        expect(late).toMatchObject({ leases: max, message: 'A renewal was answered more than an interval late.' });
+        expect(late).toMatchObject({ leases: max, message: 'The reply to a renewal came more than an interval late.' });
         expect(late?.lateMs).toBeGreaterThanOrEqual(600);
         expect(more).toEqual([]);
         expect(process.told('lease.lost')).toEqual([]);

@@ -113,7 +113,7 @@ describe('checkTokenOrder', () => {
       at('A', [1, 2], acquire('A'), granted(6)),
       at('B', [3, 4], acquire('B'), granted(5)),
     ]);
-    expect(early.violations).toEqual(['task 7: token 6 was answered before a smaller token was asked for']);
+    expect(early.violations).toEqual(['task 7: token 6 was granted before a smaller token was asked for']);
   });
 
   test.each(['write', 'renew', 'release'] as const)('finds a stale %s that was accepted', (verb) => {

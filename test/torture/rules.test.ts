@@ -125,7 +125,7 @@ const broken: Readonly<Record<string, readonly (readonly [breach: string, eviden
   ],
   'tokens only grow': [
     ['task 1: token 6 was granted twice', historyWith(row(9, 'granted', lease(6)))],
-    ['task 1: token 5 was answered before a smaller token was asked for', historyWith(row(9, 'granted', lease(4)))],
+    ['task 1: token 5 was granted before a smaller token was asked for', historyWith(row(9, 'granted', lease(4)))],
     [
       'task 1: one claim was granted as token 5 and 9',
       historyWith(row(9, 'granted', { ...lease(9), claim: 'claim 5' })),

@@ -52,7 +52,7 @@ function* misordered(grants: readonly Grant[]): Iterable<string> {
   let latestCall = Number.NEGATIVE_INFINITY;
   for (const [at, { token, call, ret }] of grants.entries()) {
     if (token === grants[at - 1]?.token) yield `token ${token} was granted twice`;
-    if (ret < latestCall) yield `token ${token} was answered before a smaller token was asked for`;
+    if (ret < latestCall) yield `token ${token} was granted before a smaller token was asked for`;
     latestCall = Math.max(latestCall, call);
   }
 }
