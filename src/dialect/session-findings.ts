@@ -29,5 +29,5 @@ const NO_IDLE_TIMEOUT = finding(
 const NO_STATEMENT_TIMEOUT = finding(
   'no-statement-timeout',
   'advice',
-  'The server ends no statement that hangs: set a timeout for the statements of these sessions.',
+  'The server ends no statement that hangs: set a timeout for the statements of these sessions, and give each request a signal, for a connection may hang as well.',
 );

@@ -29,12 +29,25 @@ export async function lookAt(context: Context, taskIds: readonly IdValue[]): Pro
   for (;;) {
     const sees = await seesLatest(context);
     if (sees === true) return { session, latest: false };
-    const elsewhere = { ...root.session, patience: { connectionWaitMs: busyWaitMs, sent: false } };
+    const patience = { connectionWaitMs: busyWaitMs, sent: false };
+    const elsewhere = { ...root.session, observer: session.observer, patience };
     if (sees === false || clock.monotonicMs() >= untilMs) return { session: elsewhere, latest: false };
     // What the engine told was old: where no connection comes free meanwhile, it is asked again.
     const waitMs = Math.min(busyWaitMs, AGAIN_MS * (1 + randomness.fraction()));
     if (await comesFree(root.session, waitMs)) return { session: elsewhere, latest: false };
   }
+}
+
+/** The longest that who may well win looks for a connection before, in ms. */
+const BRIEFLY_MS = 250;
+
+/**
+ * The same context for a look before a write that may well win: where no connection comes free soon, the write is sent
+ * without it, and nothing is told.
+ */
+export function lookingBriefly(context: Context): Context {
+  const busyWaitMs = Math.min(context.session.busyWaitMs, BRIEFLY_MS);
+  return { ...context, session: { ...context.session, busyWaitMs, observer: UNHEARD } };
 }
 
 /** For so long the engine tells what it told before, in ms. */

@@ -6,6 +6,7 @@ import type { IdValue } from '../core/id.js';
 import type { Lease } from '../core/lease.js';
 import { anchorNow } from '../holding/anchor.js';
 import { findTasks } from '../lease-row/find-task.js';
+import { lookingBriefly } from '../lease-row/looking.js';
 import type { LateQuery } from '../sql/execute.js';
 import { readTaken } from '../sql/granted-rows.js';
 import { neverReject } from '../sql/never-reject.js';
@@ -117,8 +118,8 @@ async function lookAtHeld(
   outcomes: Outcomes,
 ): Promise<StoreFailure | undefined> {
   const ids = open.map(({ pending }) => pending.request.taskId);
-  const found = await findTasks(context, ids, 'look');
-  if (found.isErr()) return found.error;
+  const found = await findTasks(lookingBriefly(context), ids, 'look');
+  if (found.isErr()) return undefined;
   const held = open.filter(({ pending }) => (found.value.get(pending.request.taskId)?.judged ?? null) !== null);
   return held.length === 0 ? undefined : settleOthers(context, held, outcomes, false);
 }

@@ -18,6 +18,7 @@ import { type Anchor, anchorNow } from '../holding/anchor.js';
 import { secretOf } from '../holding/lease-handle.js';
 import { type FoundTask, findTask } from '../lease-row/find-task.js';
 import type { Judged } from '../lease-row/judge-holder.js';
+import { lookingBriefly } from '../lease-row/looking.js';
 import { lowerExpiry } from '../lease-row/lower-expiry.js';
 import { reclaim } from '../lease-row/reclaim.js';
 import { execute, type Reply } from '../sql/execute.js';
@@ -161,9 +162,8 @@ type Settled = Result<Result<Lease, LeaseBusy | Refused> | undefined, StoreFailu
  */
 export async function lookFirst(context: Context, keyed: Keyed): Promise<Settled> {
   const askedAt = anchorNow(context.ports.clock);
-  const found = await findTask(context, keyed.pending.request, 'look');
-  if (found.isErr()) return err(found.error);
-  if (found.value === null || found.value.judged === null) return ok(undefined);
+  const found = await findTask(lookingBriefly(context), keyed.pending.request, 'look');
+  if (found.isErr() || found.value === null || found.value.judged === null) return ok(undefined);
   return settle(context, keyed, found.value, { askedAt, mayHaveWritten: false });
 }
 

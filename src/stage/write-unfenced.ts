@@ -3,7 +3,7 @@ import { type Context, type Mode, regimeOf } from '../context.js';
 import { jsonId } from '../core/event.js';
 import { leaseBusy, leaseContended, leaseLocked, taskNotFound } from '../core/fail.js';
 import type { LeaseBusy, LostRace, StoreFailure, TaskNotFound } from '../core/failure.js';
-import { lookAt } from '../lease-row/looking.js';
+import { lookAt, lookingBriefly } from '../lease-row/looking.js';
 import { seekJudged } from '../lease-row/read-holder.js';
 import { reclaim } from '../lease-row/reclaim.js';
 import { changed } from '../sql/execute.js';
@@ -72,11 +72,12 @@ async function refusedUnlocked(
   request: CheckedStageWrite,
   mayReclaim: boolean,
 ): Promise<Result<void, Lost>> {
-  const { session } = await lookAt(context, [request.taskId]);
-  if (session === context.session) return ok(undefined);
-  const held = await seekJudged(context, request.taskId);
-  if (held.isErr()) return err(held.error);
-  if (held.value === null) return ok(undefined);
+  const { session, dialect } = context;
+  if (!session.inTransaction || dialect.transactionLevel === undefined) return ok(undefined);
+  const brief = lookingBriefly(context);
+  if ((await lookAt(brief, [request.taskId])).session === brief.session) return ok(undefined);
+  const held = await seekJudged(brief, request.taskId);
+  if (held.isErr() || held.value === null) return ok(undefined);
   const stage = await readStage(context, request, 'look');
   if (stage.isErr()) return err(stage.error);
   if (stage.value !== request.expected) return err(raceLost(context, request, stage.value));
