@@ -144,7 +144,7 @@ export {
 } from './lease/reclaim-stale-leases.js';
 export { type ReleaseOptions, type ReleaseOutcome, releaseLease } from './lease/release-lease.js';
 export { releaseLeases } from './lease/release-leases.js';
-export { type LeaseSnapshot, type Snapshot, snapshot } from './lease/snapshot.js';
+export { type JobsSnapshot, type LeaseSnapshot, type Snapshot, snapshot } from './lease/snapshot.js';
 export type * from './options.js';
 export { createTransitionOwnership } from './ownership.js';
 export type { ClaimEntry, ClaimRegistry } from './port/claim-registry.js';

@@ -104,6 +104,8 @@ export interface EventFacts {
     readonly reclaimed: number;
     readonly held: number;
     readonly failed: number;
+    /** How long it took, by the clock of this process. */
+    readonly tookMs: number;
   };
   /** Something was found of the session or of a table: each once for an ownership. */
   'survey.found': {

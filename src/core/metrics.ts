@@ -62,5 +62,22 @@ export const EVENT_METRICS: { readonly [T in EventType]: Metric } = {
 export const GAUGES = {
   leases: metric('lease.held', '{lease}', 'Leases that are held, by the verdict on their owner.'),
   impossible: metric('queue.impossible', '{job}', 'Queued jobs that carry the ownership of a run.'),
+  oldestLease: metric('lease.oldest.age', 's', 'How long the lease that was taken first has been held.'),
+  queued: metric('job.queued', '{job}', 'Jobs that wait for a run.'),
+  running: metric('job.running', '{job}', 'Jobs that a run has.'),
+  oldestJob: metric('job.oldest.age', 's', 'How long the run that started first has been going on.'),
   unfinished: metric('effect.unfinished', '{effect}', 'Effects that were started and whose end is not known.'),
 } as const;
+
+/** The histograms, in seconds: of what this process did, measured by its own clock. */
+export const HISTOGRAMS = {
+  hold: metric('lease.hold.duration', 's', 'How long leases were held until they were given back or lost.'),
+  wait: metric('lease.wait.duration', 's', 'How long an actor waited for a lease that somebody held.'),
+  effect: metric('effect.duration', 's', 'How long effects took, from their start to the word on their outcome.'),
+  recovery: metric('recovery.duration', 's', 'How long recoveries took.'),
+} as const;
+
+/** The age of the oldest lease; 0 if there is none, so that an alert on it ends. */
+export function oldestLeaseMs(leases: readonly { readonly ageMs: number | null }[]): number {
+  return leases.reduce((oldest, { ageMs }) => Math.max(oldest, ageMs ?? 0), 0);
+}

@@ -1,4 +1,4 @@
-import { EVENT_METRICS, GAUGES, type Metric } from '../core/metrics.js';
+import { EVENT_METRICS, GAUGES, type Metric, oldestLeaseMs } from '../core/metrics.js';
 import { EVENT_TYPES, type EventType, type Snapshot, type Verdict } from '../index.js';
 
 /** Of what a version of Prometheus' text format the answer is. */
@@ -22,13 +22,17 @@ type Point = readonly [value: number, labels?: Readonly<Record<string, string>>]
  * const text = (await snapshot(ownership)).map(toPrometheus); // for your own GET /metrics, beside what it has
  * ```
  */
-export function toPrometheus({ leases, impossibleQueued, unfinishedEffects, counters }: Snapshot): string {
+export function toPrometheus({ leases, jobs, impossibleQueued, unfinishedEffects, counters }: Snapshot): string {
   const held = (verdict: Verdict): Point => [
     leases.filter((lease) => lease.verdict === verdict).length,
     { ['transition_ownership_verdict']: verdict },
   ];
   const gauges: readonly string[][] = [
     lines(GAUGES.leases, 'gauge', [held('live'), held('dead'), held('unknown')]),
+    lines(GAUGES.oldestLease, 'gauge', [[oldestLeaseMs(leases) / 1_000]]),
+    lines(GAUGES.queued, 'gauge', pointsOf(jobs && jobs.queued)),
+    lines(GAUGES.running, 'gauge', pointsOf(jobs && jobs.running)),
+    lines(GAUGES.oldestJob, 'gauge', pointsOf(jobs && (jobs.oldestRunningMs ?? 0) / 1_000)),
     lines(GAUGES.impossible, 'gauge', pointsOf(impossibleQueued)),
     lines(GAUGES.unfinished, 'gauge', pointsOf(unfinishedEffects)),
   ];

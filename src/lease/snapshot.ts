@@ -32,6 +32,14 @@ export interface LeaseSnapshot {
   readonly sameProcess: boolean;
 }
 
+/** How many jobs there are, among the first 50,000 of each status. */
+export interface JobsSnapshot {
+  readonly queued: number;
+  readonly running: number;
+  /** Since the start of the oldest run, by the database's clock, in ms; `null` if none has one that can be read. */
+  readonly oldestRunningMs: number | null;
+}
+
 /** The state of the ownership as plain JSON: for `GET /queue` and `GET /metrics`. */
 export interface Snapshot {
   readonly mode: Mode;
@@ -45,6 +53,8 @@ export interface Snapshot {
   readonly truncated: boolean;
   /** Rows of leases that cannot be read, among those that were looked at: each is reported by `store.failed`. */
   readonly unreadable: number;
+  /** Your jobs; `null` without the option `jobs`. */
+  readonly jobs: JobsSnapshot | null;
   /** Queued jobs that carry a run's ownership, among the first 50,000; `null` without the option `jobs`. */
   readonly impossibleQueued: number | null;
   /** Effects that were started and whose end is not known; `null` without the option `effects`. */
@@ -55,8 +65,8 @@ export interface Snapshot {
 
 /** The most leases that a snapshot lists. */
 const MOST = 10_000;
-/** The most queued jobs that a snapshot looks at. */
-const MAX_QUEUED = 50_000;
+/** The most jobs of each status that a snapshot looks at. */
+const MAX_JOBS = 50_000;
 
 /**
  * Reads who holds what, since when and on what evidence, with the counters of this process.
@@ -73,8 +83,8 @@ async function take(context: Context): Promise<Result<Snapshot, StoreFailure>> {
   const read = mode === 'off' ? ok(NONE) : await readLeases(context);
   if (read.isErr()) return err(read.error);
   const { judged, truncated, unreadable } = read.value;
-  const impossible = await countImpossible(context);
-  if (impossible.isErr()) return err(impossible.error);
+  const counted = await countJobs(context);
+  if (counted.isErr()) return err(counted.error);
   const unfinished = await countUnfinished(context);
   if (unfinished.isErr()) return err(unfinished.error);
   return ok(
@@ -85,7 +95,8 @@ async function take(context: Context): Promise<Result<Snapshot, StoreFailure>> {
       leases: Object.freeze(judged.map((each) => toSnapshot(context, each))),
       truncated,
       unreadable,
-      impossibleQueued: impossible.value,
+      jobs: counted.value.jobs,
+      impossibleQueued: counted.value.impossible,
       unfinishedEffects: unfinished.value,
       counters: context.observer.counters(),
     }),
@@ -110,10 +121,22 @@ async function readLeases(context: Context): Promise<Result<Leases, StoreFailure
   return ok({ judged, truncated: false, unreadable });
 }
 
-async function countImpossible({ jobs, session }: Context): Promise<Result<number | null, StoreFailure>> {
-  if (jobs === undefined) return ok(null);
-  const counted = await execute(session, jobs.countImpossible({ limit: MAX_QUEUED }));
-  return counted.map(({ rows: [row] }) => readInteger(row?.['impossible']));
+interface Counted {
+  readonly jobs: JobsSnapshot | null;
+  readonly impossible: number | null;
+}
+
+async function countJobs({ jobs, session }: Context): Promise<Result<Counted, StoreFailure>> {
+  if (jobs === undefined) return ok({ jobs: null, impossible: null });
+  const counted = await execute(session, jobs.countJobs({ limit: MAX_JOBS }));
+  return counted.map(({ rows: [row] }) => ({
+    jobs: Object.freeze({
+      queued: readInteger(row?.['queued']) ?? 0,
+      running: readInteger(row?.['running']) ?? 0,
+      oldestRunningMs: readInteger(row?.['oldest_ms']),
+    }),
+    impossible: readInteger(row?.['impossible']) ?? 0,
+  }));
 }
 
 async function countUnfinished({ effects, session }: Context): Promise<Result<number | null, StoreFailure>> {

@@ -15,5 +15,8 @@ const REASONS: Readonly<Record<VerdictReason, true>> = {
   unreadable: true,
 };
 
+/** All of them. */
+export const KNOWN_REASONS = Object.keys(REASONS);
+
 /** A reason that is one of few. */
 export const knownReason = (reason: string): string => (Object.hasOwn(REASONS, reason) ? reason : '_OTHER');

@@ -3,6 +3,7 @@ import { checkObject } from '../core/check.js';
 import { inspectValue } from '../core/inspect-value.js';
 import { by, callable, optional, type Rule, type RulesOf, requestOf } from '../core/request.js';
 import type { Listener, OwnershipEvent, TransitionOwnership } from '../index.js';
+import { durations } from './durations.js';
 import { eventCounters } from './event-counters.js';
 import { HoldSpans } from './hold-spans.js';
 import { quietly } from './quietly.js';
@@ -45,7 +46,8 @@ export interface OpenTelemetry {
   /** The observer for the option of the same name. Whatever is wrong with the meter or the tracer, it does not throw. */
   readonly onEvent: Listener;
   /**
-   * Adds gauges of what `snapshot` shows: leases by verdict, impossible queued jobs, unfinished effects.
+   * Adds gauges of what `snapshot` shows: leases by verdict and the oldest, jobs that are queued, run
+   * and are impossible and the oldest run, unfinished effects.
    *
    * A snapshot is taken whenever metrics are collected, and at no other time; one that fails is left out. Called again,
    * it reads the other ownership instead.
@@ -56,12 +58,9 @@ export interface OpenTelemetry {
 }
 
 const SCOPE = 'transition-ownership';
-/** Seconds: from a stage write to the longest hold that is allowed by default. */
-const BOUNDARIES = [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 600, 1_800, 3_600];
-
 /**
- * Makes metrics and spans of an ownership's events: a counter for each type, a histogram of how long leases were held,
- * and a span for each hold with its effects.
+ * Makes metrics and spans of an ownership's events: a counter for each type, histograms of how long leases were held
+ * and waited for and how long effects and recoveries took, and a span for each hold with its effects.
  *
  * Make one for each ownership, for events do not say whose they are. Ids are attributes of spans and never of metrics.
  * The span of a hold is a child of whatever span was active when the lease was taken. Throws `TypeError` for options
@@ -89,25 +88,11 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): OpenTelemetry
   const { meter = metrics.getMeter(SCOPE), tracer = trace.getTracer(SCOPE), attributes = {}, onEvent } = check(options);
 
   const count = eventCounters(meter, attributes);
-  const duration = meter.createHistogram('transition_ownership.lease.hold.duration', {
-    unit: 's',
-    description: 'How long leases were held until they were given back or lost.',
-    advice: { explicitBucketBoundaries: BOUNDARIES },
-  });
   const spans = new HoldSpans(tracer, attributes);
   const watch = snapshotGauges(meter, attributes);
   let unwatch: (() => void) | undefined;
 
-  const measure = (event: OwnershipEvent): void => {
-    if (event.type !== 'lease.released' && event.type !== 'lease.lost') return;
-    // A lease that was lost may still be given back: it was held once.
-    if (!spans.follows(event)) return;
-    const end =
-      event.type === 'lease.released'
-        ? { 'transition_ownership.hold.outcome': 'released' }
-        : { 'transition_ownership.hold.outcome': 'lost', 'transition_ownership.reason': event.reason };
-    duration.record(event.heldMs / 1_000, { ...attributes, ...end });
-  };
+  const measure = durations(meter, attributes, (event) => spans.follows(event));
 
   return Object.freeze({
     onEvent: (event: OwnershipEvent) => {

@@ -5,14 +5,10 @@ import {
   type ObservableGauge,
   ValueType,
 } from '@opentelemetry/api';
-import { GAUGES, type Metric } from '../core/metrics.js';
+import { GAUGES, oldestLeaseMs } from '../core/metrics.js';
 import { type Snapshot, snapshot, type TransitionOwnership, type Verdict } from '../index.js';
 
-interface Gauges {
-  readonly leases: ObservableGauge;
-  readonly impossible: ObservableGauge;
-  readonly unfinished: ObservableGauge;
-}
+type Gauges = Readonly<Record<keyof typeof GAUGES, ObservableGauge>>;
 
 const NONE: Readonly<Record<Verdict, number>> = { live: 0, dead: 0, unknown: 0 };
 
@@ -23,14 +19,12 @@ const NONE: Readonly<Record<Verdict, number>> = { live: 0, dead: 0, unknown: 0 }
  * They are gauges and not sums: every process that watches a database sees all of its rows.
  */
 export function snapshotGauges(meter: Meter, common: Attributes): (ownership: TransitionOwnership) => () => void {
-  const gauge = ({ name, unit, description }: Metric): ObservableGauge =>
-    meter.createObservableGauge(name, { unit, description, valueType: ValueType.INT });
-  const gauges: Gauges = {
-    leases: gauge(GAUGES.leases),
-    impossible: gauge(GAUGES.impossible),
-    unfinished: gauge(GAUGES.unfinished),
-  };
-  const observed = Object.values(gauges) as ObservableGauge[];
+  const made = Object.entries(GAUGES).map(([key, { name, unit, description }]) => {
+    const valueType = unit === 's' ? ValueType.DOUBLE : ValueType.INT;
+    return [key, meter.createObservableGauge(name, { unit, description, valueType })] as const;
+  });
+  const gauges = Object.fromEntries(made) as Gauges;
+  const observed = Object.values(gauges);
   return (ownership) => {
     const callback = reader(ownership, gauges, common);
     meter.addBatchObservableCallback(callback, observed);
@@ -39,11 +33,7 @@ export function snapshotGauges(meter: Meter, common: Attributes): (ownership: Tr
 }
 
 /** Takes a snapshot whenever metrics are collected: one for all who collect meanwhile, and none that failed. */
-function reader(
-  ownership: TransitionOwnership,
-  { leases, impossible, unfinished }: Gauges,
-  common: Attributes,
-): BatchObservableCallback {
+function reader(ownership: TransitionOwnership, gauges: Gauges, common: Attributes): BatchObservableCallback {
   let taking: Promise<Snapshot | null> | undefined;
   const take = async (): Promise<Snapshot | null> => {
     try {
@@ -59,8 +49,16 @@ function reader(
     const counts = { ...NONE };
     for (const { verdict } of seen.leases) counts[verdict] += 1;
     for (const [verdict, count] of Object.entries(counts))
-      result.observe(leases, count, { ...common, 'transition_ownership.verdict': verdict });
-    if (seen.impossibleQueued !== null) result.observe(impossible, seen.impossibleQueued, common);
-    if (seen.unfinishedEffects !== null) result.observe(unfinished, seen.unfinishedEffects, common);
+      result.observe(gauges.leases, count, { ...common, 'transition_ownership.verdict': verdict });
+    const { jobs, leases, impossibleQueued, unfinishedEffects } = seen;
+    const values: readonly (readonly [ObservableGauge, number | null])[] = [
+      [gauges.oldestLease, oldestLeaseMs(leases) / 1_000],
+      [gauges.queued, jobs && jobs.queued],
+      [gauges.running, jobs && jobs.running],
+      [gauges.oldestJob, jobs && (jobs.oldestRunningMs ?? 0) / 1_000],
+      [gauges.impossible, impossibleQueued],
+      [gauges.unfinished, unfinishedEffects],
+    ];
+    for (const [gauge, value] of values) if (value !== null) result.observe(gauge, value, common);
   };
 }

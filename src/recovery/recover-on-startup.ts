@@ -146,6 +146,7 @@ async function recover(
   { owners, probes, dryRun }: Recovering,
 ): Promise<Result<Recovered, StoreFailure>> {
   const { effects } = context;
+  const begunMs = context.ports.clock.monotonicMs();
   const jobs = context.jobs === undefined ? undefined : jobsOf(context, 'recoverOnStartup');
   const requeued =
     jobs === undefined || owners === undefined ? NONE : await requeueRunning(context, jobs, { owners, dryRun });
@@ -169,6 +170,7 @@ async function recover(
       reclaimed: doneReclaiming.reclaimed.length,
       held: transitions.filter(({ decision }) => decision === 'hold').length,
       failed: skipped + unreadable + failures.length,
+      tookMs: context.ports.clock.monotonicMs() - begunMs,
     });
   }
   const [failure] = failures;

@@ -91,6 +91,8 @@ export function jobColumns(dialect: Dialect, names: JobNames, { idType, taskIdTy
       as(dialect.epochMs(times.startedAt, startedAt), 'started-ms'),
       as(dialect.nowMs, 'now-ms'),
     ])}`,
+    /** How long ago a run started, in ms of the database's clock. */
+    ageMs: sql`${dialect.nowMs} - ${dialect.epochMs(times.startedAt, startedAt)}`,
     /** Now, as the start or the end of a run. */
     now: (column: 'startedAt' | 'finishedAt'): Fragment => dialect.instant(times[column], dialect.nowMs),
     isJob: (jobId: Fragment): Fragment<boolean> => dialect.sameId(idType, id, jobId),

@@ -11,7 +11,7 @@ export interface Page {
 
 /** The statements that read the caller's jobs: none reads more than its page. */
 export function jobReads(database: Database, { statuses }: JobNames, columns: JobColumns) {
-  const { table, id, seen, whole, exact, as, inStatus, isImpossible, isReadable } = columns;
+  const { table, id, seen, whole, exact, as, ageMs, inStatus, isImpossible, isReadable } = columns;
 
   const readable = sql`case when ${isReadable} then 1 else 0 end`;
 
@@ -41,11 +41,14 @@ export function jobReads(database: Database, { statuses }: JobNames, columns: Jo
     firstQueued: statement<Page>(database, (p) => queued(p.limit, sql``)),
     /** Impossible jobs among the queued ones behind an id. */
     nextQueued: statement<Page & { after: IdValue }>(database, (p) => queued(p.limit, behind(p.after))),
-    /** The number of impossible jobs among so many queued ones. */
-    countImpossible: statement<Page>(
+    /** How many jobs are queued and impossible, and run and for how long, each among so many. */
+    countJobs: statement<Page>(
       database,
-      (p) => sql`select count(*) as impossible from (select ${isImpossible} as found from ${table}
-        where ${inStatus(statuses.queued)} limit ${p.limit}) as queued where found`,
+      (p) => sql`select waiting.*, working.* from
+        (select count(*) as queued, sum(case when found then 1 else 0 end) as impossible from
+          (select ${isImpossible} as found from ${table} where ${inStatus(statuses.queued)} limit ${p.limit}) as each_waiting) as waiting
+        cross join (select count(*) as running, max(age_ms) as oldest_ms from
+          (select ${ageMs} as age_ms from ${table} where ${inStatus(statuses.running)} limit ${p.limit}) as each_working) as working`,
     ),
   };
 }

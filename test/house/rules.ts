@@ -103,7 +103,7 @@ export const telemetryStaysAtTheEdge: Rule = ({ unit, imports }) =>
     .map(({ from }) => `${String(unit)} must not import ${from}`);
 
 export const timeAndChanceComeThroughPorts: Rule = ({ unit, nodes }) =>
-  isIn(unit, 'system', 'testing', 'cli')
+  isIn(unit, 'system', 'testing', 'cli', 'opentelemetry')
     ? []
     : nodes.flatMap((node) => {
         const reads =

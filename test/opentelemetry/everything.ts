@@ -44,6 +44,7 @@ export async function everything(yard: Yard, worker: Worker, onEvent: Listener):
   await ok(updateStageCas(own, { taskId: 1, expected: 'deploy', next: 'done', lease }));
   await failure(updateStageCas(own, { taskId: 1, expected: 'deploy', next: 'done', lease }));
   await ok(releaseLease(own, lease));
+  await ok(releaseLease(own, await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }))));
 
   await ok(acquireLease(own, { taskId: 2, actor: 'monitor', maxHoldMs: 5_000 }));
   await yard.freeze(5_000);

@@ -127,4 +127,21 @@ describe('observe', () => {
         new TypeError('ownership must be a TransitionOwnership'),
       );
   });
+
+  test('shows how many jobs wait and run, and how old the oldest lease and run are', async () => {
+    await using at = await setUp();
+    const values = async () => {
+      const collected = await at.sdk.collect();
+      const value = (name: string) => collected.get(`transition_ownership.${name}`)?.points[0]?.value;
+      return ['job.queued', 'job.running', 'job.oldest.age', 'lease.oldest.age'].map(value);
+    };
+    expect(await values()).toEqual([0, 0, 0, 0]);
+    await ok(acquireLease(at.own, { taskId: 1, actor: 'monitor' }));
+    await at.yard.put({ task_id: 3 });
+    await at.yard.put({ status: 'running', run_id: 7, started_at: at.yard.nowMs - 5_000 });
+    await at.yard.put({ status: 'running', run_id: 8, started_at: at.yard.nowMs - 60_000 });
+    await at.yard.advance(2_000);
+    await ok(acquireLease(at.own, { taskId: 2, actor: 'monitor' }));
+    expect(await values()).toEqual([1, 2, 62, 2]);
+  });
 });

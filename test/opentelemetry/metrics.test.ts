@@ -170,4 +170,63 @@ describe('openTelemetry', () => {
     expect(counted).toMatchObject(attributes.map((own) => ({ attributes: own, value: 1 })));
     expect(sdk.ended.map((span) => span.attributes)).toMatchObject(attributes);
   });
+
+  test('counts what wants a person from zero, under the series in which it will be counted', async () => {
+    await using sdk = new Sdk();
+    await using yard = await openYard(sqliteStore);
+    const { onEvent } = sdk.telemetry();
+    const before = await sdk.collect();
+    const zero = (name: string) => before.get(`transition_ownership.${name}`)?.points ?? [];
+    expect(zero('lease.forced_reclaims')).toEqual([{ attributes: {}, value: 0 }]);
+    expect(zero('lease.reclaims').map(({ attributes }) => attributes['transition_ownership.reason'])).toContain(
+      'expired',
+    );
+    for (const type of ['lease.losses', 'lease.reclaims', 'queue.impossible_found', 'job.reap.failures'])
+      expect([type, sum(before.get(`transition_ownership.${type}`))]).toEqual([type, 0]);
+    await everything(yard, yard.start('a'), onEvent);
+    const after = await sdk.collect();
+    // What has grown was there: the effects too, from their first start on.
+    for (const name of [
+      'lease.forced_reclaims',
+      'lease.reclaims',
+      'lease.losses',
+      'lease.release.failures',
+      'lease.renewal.failures',
+      'job.reap.failures',
+      'queue.impossible_found',
+    ]) {
+      const known = zero(name).map(({ attributes }) => attributes);
+      const grown = (after.get(`transition_ownership.${name}`)?.points ?? []).filter(({ value }) => value > 0);
+      expect(grown.length).toBeGreaterThan(0);
+      for (const { attributes } of grown) expect(known).toContainEqual(attributes);
+    }
+    const names = (of: string) =>
+      (after.get(`transition_ownership.effect.${of}`)?.points ?? []).map(
+        ({ attributes }) => attributes['transition_ownership.effect.name'],
+      );
+    expect(names('unknowns').sort()).toEqual(names('starts').sort());
+    expect(names('unrecorded').sort()).toEqual(names('starts').sort());
+  });
+
+  test('measures how long effects took by their outcome, how long actors waited, and how long recoveries took', async () => {
+    await using sdk = new Sdk();
+    await using yard = await openYard(sqliteStore);
+    await everything(yard, yard.start('a'), sdk.telemetry().onEvent);
+    const effects = await pointsOf(sdk, 'transition_ownership.effect.duration');
+    const outcomes = effects.map(({ attributes, count }) => [
+      attributes['transition_ownership.effect.name'],
+      attributes['transition_ownership.effect.outcome'],
+      count,
+    ]);
+    expect(outcomes.sort()).toEqual([
+      ['deploy', 'unknown', 1],
+      ['merge_pr', 'applied', 1],
+      ['tag', 'unrecorded', 1],
+    ]);
+    // One actor was refused and came back; of the others nobody asked twice.
+    const waits = await pointsOf(sdk, 'transition_ownership.lease.wait.duration');
+    expect(waits.map(({ count }) => count)).toEqual([1]);
+    expect(waits[0]?.value).toBeGreaterThan(0);
+    expect(await pointsOf(sdk, 'transition_ownership.recovery.duration')).toMatchObject([{ count: 1 }]);
+  });
 });

@@ -49,6 +49,7 @@ export const recovering: Proofs = {
         reclaimed: 2,
         held: 2,
         failed: 0,
+        tookMs: expect.any(Number) as number,
       },
     ]);
   },

@@ -248,16 +248,7 @@ export function jobs(dialect: Dialect, database: Database, idType: IdType = 'int
     resetLocked: statements.resetLocked(reset),
     ...Object.fromEntries(
       (
-        [
-          'read',
-          'stamp',
-          'readStamp',
-          'firstRunning',
-          'nextRunning',
-          'firstQueued',
-          'nextQueued',
-          'countImpossible',
-        ] as const
+        ['read', 'stamp', 'readStamp', 'firstRunning', 'nextRunning', 'firstQueued', 'nextQueued', 'countJobs'] as const
       ).map((of) => [of, statements[of](parameters as never)]),
     ),
   };
