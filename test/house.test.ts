@@ -243,6 +243,12 @@ test('the house has been read', () => {
   expect(files.map(({ path }) => path)).toEqual(expect.arrayContaining(['src/index.ts', 'test/house.test.ts']));
 });
 
+test('the README of the tests names every folder of them', () => {
+  const readme = readFileSync('test/README.md', 'utf8');
+  const named = readdirSync('test', { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  expect(named.map(({ name }) => name).filter((name) => !new RegExp(`\`${name}/?\``).test(readme))).toEqual([]);
+});
+
 test('every exception to the length of files is a file', () => {
   expect([...longFiles.keys()].filter((path) => !files.some((file) => file.path === path))).toEqual([]);
 });

@@ -15,6 +15,7 @@ import { UnreadableRow } from '../sql/unreadable-row.js';
 import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { checkOrder, checkSet, checkWhere, writtenByClaim } from './callers-columns.js';
+import type { FoundJobWith } from './found-job.js';
 import { factsOf, type Jobs, jobsOf } from './jobs-of.js';
 import { moveJob } from './move-job.js';
 import { inOneCommit } from './one-commit.js';
@@ -44,19 +45,13 @@ const check = requestOf({ where: given, orderBy: given, set: given, signal: opti
 >);
 
 /** A job that this call moved from queued to running; no one's run yet. */
-export interface ClaimedJobWith<JobId, TaskId, StartedAt, Row> {
-  /** The job. */
-  readonly jobId: JobId;
-  /** Its task. */
-  readonly taskId: TaskId | null;
+export interface ClaimedJobWith<JobId, TaskId, StartedAt, Row> extends FoundJobWith<JobId, TaskId, null, StartedAt> {
   /** No run has it yet: {@link stampRunOwnership} writes one. */
   readonly runId: null;
   /** No process runs it yet. */
   readonly pid: null;
   /** Its `started_at` just as the claim wrote it; what a stamp compares. */
   readonly started: string;
-  /** The same, as the column is read. */
-  readonly startedAt: StartedAt;
   /** The same, as database time in epoch ms. */
   readonly startedAtMs: number;
   /** The nonce that the claim wrote, what a stamp compares too; `null` without `jobs.claim`. */

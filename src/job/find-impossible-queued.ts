@@ -5,7 +5,7 @@ import { limit, optional, type RulesOf, requestOf } from '../core/request.js';
 import type { ShapeWithJobs } from '../shape.js';
 import { neverReject } from '../sql/never-reject.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
-import { type FoundJobWith, type ImpossibleQueued, toFound } from './found-job.js';
+import { type FoundJob, type FoundJobWith, toFound } from './found-job.js';
 import { type Jobs, jobsOf } from './jobs-of.js';
 import { impossiblePages } from './walk.js';
 
@@ -46,7 +46,7 @@ export async function findImpossible(
   context: Context,
   jobs: Jobs,
   limit: number,
-): Promise<Result<readonly ImpossibleQueued[], StoreFailure>> {
+): Promise<Result<readonly FoundJob[], StoreFailure>> {
   return (await lookForImpossible(context, jobs, limit)).map(({ found }) => found);
 }
 
@@ -55,8 +55,8 @@ export async function lookForImpossible(
   context: Context,
   jobs: Jobs,
   limit: number,
-): Promise<Result<{ readonly found: readonly ImpossibleQueued[]; readonly unreadable: number }, StoreFailure>> {
-  const found: ImpossibleQueued[] = [];
+): Promise<Result<{ readonly found: readonly FoundJob[]; readonly unreadable: number }, StoreFailure>> {
+  const found: FoundJob[] = [];
   let unreadable = 0;
   for await (const page of impossiblePages(context, jobs, PAGE)) {
     if (page.isErr()) return err(page.error);

@@ -9,7 +9,7 @@ import type { ShapeWithJobs } from '../shape.js';
 import { neverReject } from '../sql/never-reject.js';
 import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
-import { type FoundJob, type FoundJobWith, type ImpossibleQueued, toFound } from './found-job.js';
+import { type FoundJob, type FoundJobWith, toFound } from './found-job.js';
 import { factsOf, type Jobs, jobsOf } from './jobs-of.js';
 import { repairPage } from './repair-page.js';
 import { impossiblePages } from './walk.js';
@@ -102,7 +102,7 @@ async function sanitizeAll(
 ): Promise<Result<SanitizeReport, StoreFailure>> {
   let found = 0;
   let unreadable = 0;
-  const sanitized: ImpossibleQueued[] = [];
+  const sanitized: FoundJob[] = [];
   const skipped: IdValue[] = [];
   for await (const page of impossiblePages(context, jobs, batchSize)) {
     if (page.isErr()) return err(page.error);
