@@ -1,14 +1,25 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { ReapMemory } from '../../src/core/reap-memory.js';
 import { Holding } from '../../src/holding/holding.js';
+import type { ReleaseEvent } from '../../src/holding/lease-state.js';
 import { EffectCalls } from '../../src/system/effect-calls.js';
 import { together } from '../effect/together.js';
 import { trouble } from '../effect/trouble.js';
 import { reaping } from '../job/reaping.js';
 import { sqliteStore } from '../job/stores.js';
 import { openYard } from '../job/yard.js';
+import { keeping } from '../lease/keeping.js';
 import { settled } from '../rig/time.js';
+import { fenced } from '../stage/fenced.js';
 import { by, type Control, isKept } from './control.js';
+
+/** The state of a lease is not told of one kind of event. */
+function missing(missed: ReleaseEvent): void {
+  const note: (this: Holding, event: ReleaseEvent) => void = Reflect.get(Holding.prototype, 'note');
+  vi.spyOn(Holding.prototype, 'note').mockImplementation(function (this: Holding, event) {
+    if (event !== missed) note.call(this, event);
+  });
+}
 
 /** For each guard that is code of one place, the promise that is not kept where that place says something else. */
 const guards: readonly (readonly [guard: string, remove: () => unknown, control: Control])[] = [
@@ -21,6 +32,19 @@ const guards: readonly (readonly [guard: string, remove: () => unknown, control:
     'the bound of the wait for a call that hangs',
     () => vi.spyOn(Holding.prototype, 'holdLeftMs', 'get').mockReturnValue(1e9),
     by(together, 'a call that hangs is waited for until the hold of who waits is over, and no longer'),
+  ],
+  [
+    'that a stage write whose reply was lost may have released',
+    () => missing('deleted-uncommitted'),
+    by(
+      fenced,
+      'updateStageCas with release whose reply was lost and could not be looked for may have released: that is no loss',
+    ),
+  ],
+  [
+    'that a release is under way while a renewal finds its row gone',
+    () => missing('release-sent'),
+    by(keeping, 'a lease whose release is under way is not told as lost by a renewal that comes after it'),
   ],
   [
     'what this process knows of its own starts',
