@@ -29,7 +29,8 @@ test.each([
   ['a CommonJS module', 'types.cts', { module: ts.ModuleKind.NodeNext }],
   ['a bundled module', 'types.ts', { module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler }],
 ])('every entry point has types for %s', (_, name, options) => {
-  const lines = entryPoints.flatMap(({ specifier, name }) => [
+  const named = entryPoints.map(({ specifier, name }) => ({ specifier, name: name.replaceAll('-', '_') }));
+  const lines = named.flatMap(({ specifier, name }) => [
     `import * as ${name} from '${specifier}';`,
     '// @ts-expect-error an entry point without types would let this pass',
     `export const keys_${name}: (keyof typeof ${name})[] = ['certainlyNotThere'];`,
