@@ -1,5 +1,7 @@
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import { acquireLease, snapshot } from 'transition-ownership';
-import { createHttpHandler, toPrometheus } from 'transition-ownership/http';
+import { createHttpHandler, toNodeListener, toPrometheus } from 'transition-ownership/http';
 import { expect, test } from 'vitest';
 import { listen, openSite } from './site.js';
 
@@ -112,4 +114,35 @@ test('an ownership that is closed lets its viewers go', async () => {
   const watching = read(await handler(new Request('http://localhost/events')), () => false);
   void (await site.ownership.close({ deadlineMs: 0 }));
   expect(await watching).toContain('event: state');
+});
+
+test('a server that has taken its mount path out of the address gives it back', async () => {
+  await using site = await openSite({ basePath: '/ops' });
+  const listener = toNodeListener(site.handler);
+  // As Express does it in `app.use('/ops', …)`.
+  const server = createServer((request, response) => {
+    const originalUrl = request.url ?? '';
+    listener(Object.assign(request, { originalUrl, url: originalUrl.slice('/ops'.length) }), response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  expect((await fetch(`http://127.0.0.1:${port}/ops/queue`)).status).toBe(200);
+  server.closeAllConnections();
+  server.close();
+});
+
+test('an address that is none is 400, and a method that is none ends the connection', async () => {
+  await using site = await openSite();
+  const server = await listen(site.handler);
+  const asked = (line: string): Promise<string> =>
+    new Promise((resolve) => {
+      const socket = connect(server.port, '127.0.0.1', () => socket.end(`${line} HTTP/1.1\r\nHost: localhost\r\n\r\n`));
+      let text = '';
+      socket.on('data', (data) => (text += String(data)));
+      socket.on('close', () => resolve(text));
+    });
+  expect(await asked('GET http://rebound.example/queue')).toMatch(/^HTTP\/1.1 400 /);
+  expect(await asked('GET /queue')).toMatch(/^HTTP\/1.1 200 /);
+  expect(await asked('TRACE /queue')).not.toMatch(/ 200 /);
+  await server.close();
 });
