@@ -131,6 +131,7 @@ export { type AcquireFailure, acquireLease } from './lease/acquire-lease.js';
 export { type AcquiredLeases, type AcquiredLeasesWith, acquireLeases } from './lease/acquire-leases.js';
 export { type AdvanceRequest, advanceFencingToken } from './lease/advance-fencing-token.js';
 export { type ForceReleaseRequest, forceReleaseLease } from './lease/force-release-lease.js';
+export type { ReleaseOutcome } from './lease/give-back.js';
 export { type Defer, type Inspection, inspectLease, shouldDefer } from './lease/inspect-lease.js';
 export type { LeaseOf } from './lease/lease-of.js';
 export type { Actor, LeaseAsked, LeaseRequest } from './lease/lease-request.js';
@@ -142,7 +143,7 @@ export {
   type ReclaimReport,
   reclaimStaleLeases,
 } from './lease/reclaim-stale-leases.js';
-export { type ReleaseOptions, type ReleaseOutcome, releaseLease } from './lease/release-lease.js';
+export { type ReleaseOptions, releaseLease } from './lease/release-lease.js';
 export { releaseLeases } from './lease/release-leases.js';
 export { type JobsSnapshot, type LeaseSnapshot, type Snapshot, snapshot } from './lease/snapshot.js';
 export type * from './options.js';

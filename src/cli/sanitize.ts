@@ -4,14 +4,14 @@ import type { Ownership } from './mapping.js';
 import { type Report, report } from './report.js';
 import { counted, instant, listed, table, textOf } from './text.js';
 
-const MOST = 100_000;
+const MAX = 100_000;
 const WANTED = 'The queued jobs cannot be read';
 
 /** Clears the run of jobs that are queued and carry one. */
 export async function sanitize(jobs: Ownership, dryRun: boolean): Promise<Report> {
   const done = neverReject(await sanitizeImpossibleQueued(jobs, { dryRun }), WANTED);
   const { found, skipped, unreadable } = done;
-  const sanitized = dryRun ? neverReject(await findImpossibleQueued(jobs, { limit: MOST }), WANTED) : done.sanitized;
+  const sanitized = dryRun ? neverReject(await findImpossibleQueued(jobs, { limit: MAX }), WANTED) : done.sanitized;
   const lines = [
     found === 0 && 'No queued job carries a run.',
     sanitized.length > 0 && jobTable(sanitized),

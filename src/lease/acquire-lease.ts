@@ -28,10 +28,10 @@ import {
   undo,
   unfit,
 } from './acquisition.js';
+import { release } from './give-back.js';
 import { enterClaim, grantUnguarded, insertParameters, leaveClaim, type Pending } from './grant.js';
 import { giveBackLate, insertWithin } from './insert-within.js';
 import { type CheckedRequest, checkLeaseRequest, type LeaseRequest } from './lease-request.js';
-import { release } from './release-lease.js';
 
 /**
  * Takes the durable lease on a task's transition: one INSERT when the task is free.

@@ -12,9 +12,9 @@ import { neverReject } from '../sql/never-reject.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { acquireChunk, type Outcome } from './acquire-chunk.js';
 import { refusalOf } from './acquisition.js';
+import { release } from './give-back.js';
 import { grantUnguarded } from './grant.js';
 import { type CheckedRequest, checkLeaseRequest, type LeaseRequest } from './lease-request.js';
-import { release } from './release-lease.js';
 
 /** What became of many requests. */
 export interface AcquiredLeasesWith<TaskId extends IdValue, Stage extends string | null, RunId extends IdValue> {

@@ -22,12 +22,12 @@ export interface AdvanceRequest {
 }
 
 /** Half of what a number holds exactly: the other half is left for tokens. */
-const MOST = 2 ** 52;
+const MAX = 2 ** 52;
 
 const number = by((name, value): asserts value is number => {
   checkId(name, 'integer', value);
-  if (Number(value) < 0 || Number(value) > MOST) {
-    throw new RangeError(`${name} must be from 0 to ${MOST}, got ${inspectValue(value)}`);
+  if (Number(value) < 0 || Number(value) > MAX) {
+    throw new RangeError(`${name} must be from 0 to ${MAX}, got ${inspectValue(value)}`);
   }
 });
 

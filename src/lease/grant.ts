@@ -10,8 +10,8 @@ import { LeaseSignal } from '../holding/lease-signal.js';
 import type { GrantedRow } from '../sql/granted-rows.js';
 import type { InsertLease } from '../sql/lease-records.js';
 import type { Fresh } from './freshen.js';
+import { release } from './give-back.js';
 import type { CheckedRequest } from './lease-request.js';
-import { release } from './release-lease.js';
 
 /** A claim that was entered in the registry before its statement is sent. */
 export interface Pending {

@@ -12,7 +12,7 @@ import { execute } from '../sql/execute.js';
 import { neverReject } from '../sql/never-reject.js';
 import { readText } from '../sql/rows.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
-import { type ReleaseOutcome, release, releaseFailed } from './release-lease.js';
+import { type ReleaseOutcome, release, releaseFailed } from './give-back.js';
 
 /** Leases in one statement. */
 const CHUNK = 500;

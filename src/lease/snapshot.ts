@@ -64,7 +64,7 @@ export interface Snapshot {
 }
 
 /** The most leases that a snapshot lists. */
-const MOST = 10_000;
+const MAX = 10_000;
 /** The most jobs of each status that a snapshot looks at. */
 const MAX_JOBS = 50_000;
 
@@ -116,7 +116,7 @@ async function readLeases(context: Context): Promise<Result<Leases, StoreFailure
     if (page.isErr()) return err(page.error);
     judged.push(...page.value.judged);
     unreadable += page.value.unreadable.length;
-    if (judged.length + unreadable > MOST) return ok({ judged: judged.slice(0, MOST), truncated: true, unreadable });
+    if (judged.length + unreadable > MAX) return ok({ judged: judged.slice(0, MAX), truncated: true, unreadable });
   }
   return ok({ judged, truncated: false, unreadable });
 }

@@ -3,7 +3,7 @@ import type { EffectFacts } from '../index.js';
 import { quietly } from './quietly.js';
 
 /** How many effects of one hold are followed at once: where an end is never reported, memory stays bounded. */
-const MOST = 100;
+const MAX = 100;
 
 /** The spans of the effects of one hold, from their start to the word on their outcome. */
 export class EffectSpans {
@@ -13,7 +13,7 @@ export class EffectSpans {
     // Of an effect that is started again the first start was taken back: it did nothing.
     this.end(facts);
     const [oldest] = this.#open.keys();
-    if (oldest !== undefined && this.#open.size >= MOST) this.#end(oldest);
+    if (oldest !== undefined && this.#open.size >= MAX) this.#end(oldest);
     const attributes = { ...common, 'transition_ownership.task.id': facts.taskId, ...effectAttributes(facts) };
     this.#open.set(keyOf(facts), tracer.startSpan('transition_ownership.effect', { attributes }, parent));
   }

@@ -11,7 +11,7 @@ interface Hold {
 }
 
 /** How many holds are followed at once: where an end is never reported, memory stays bounded. */
-const MOST = 10_000;
+const MAX = 10_000;
 
 const OUTCOME = 'transition_ownership.hold.outcome';
 const REASON = 'transition_ownership.reason';
@@ -105,7 +105,7 @@ export class HoldSpans {
     if (fencingToken === null || this.#closed) return true;
     this.#endUnseen(taskId);
     const [oldest] = this.#holds.keys();
-    if (oldest !== undefined && this.#holds.size >= MOST) this.#endUnseen(oldest);
+    if (oldest !== undefined && this.#holds.size >= MAX) this.#endUnseen(oldest);
     const attributes = {
       ...this.#common,
       'transition_ownership.task.id': taskId,

@@ -1,5 +1,5 @@
 /** How many beginnings are remembered at once: where an end is never told, memory stays bounded. */
-const MOST = 10_000;
+const MAX = 10_000;
 
 interface Begun {
   readonly at: number;
@@ -23,7 +23,7 @@ export class Since {
     const at = anew ? now : (this.#of(key, now)?.at ?? now);
     this.#begun.delete(key);
     const [oldest] = this.#begun.keys();
-    if (oldest !== undefined && this.#begun.size >= MOST) this.#begun.delete(oldest);
+    if (oldest !== undefined && this.#begun.size >= MAX) this.#begun.delete(oldest);
     this.#begun.set(key, { at, again: now });
   }
 

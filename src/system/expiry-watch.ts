@@ -6,7 +6,7 @@ interface Sighting {
 }
 
 /** The most claims that are remembered; only rows that outlive their own TTL are, and there are few. */
-const MOST = 10_000;
+const MAX = 10_000;
 
 /** Since when an observer has seen the expiry of a claim unchanged, on its own monotonic clock. */
 export class ExpiryWatch {
@@ -23,7 +23,7 @@ export class ExpiryWatch {
     const before = this.#seen.get(claim);
     if (before?.expiresAtMs === expiresAtMs) return nowMs - before.sinceMs;
     this.#seen.delete(claim);
-    if (this.#seen.size >= MOST) {
+    if (this.#seen.size >= MAX) {
       for (const oldest of this.#seen.keys()) {
         this.#seen.delete(oldest);
         break;
