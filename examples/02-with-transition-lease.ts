@@ -7,6 +7,7 @@ import {
   describeFailure,
   ensureSchema,
   releaseLease,
+  toError,
   withTransitionLease,
 } from 'transition-ownership';
 import { openSqlite } from 'transition-ownership/sqlite';
@@ -19,7 +20,8 @@ const db = new Kysely<Database>({ dialect: openSqlite(':memory:') });
 await sql`create table tasks (id integer primary key, stage text not null)`.execute(db);
 await db.insertInto('tasks').values({ id: 1, stage: 'deploy' }).execute();
 const ownership = createTransitionOwnership({ db, tasks: { table: 'tasks', id: 'id', stage: 'stage' } });
-(await ensureSchema(ownership))._unsafeUnwrap();
+const made = await ensureSchema(ownership);
+if (made.isErr()) throw toError(made.error);
 
 const request = { taskId: 1, actor: 'finalizer', stage: 'deploy' } as const;
 
@@ -44,12 +46,14 @@ const thrown = await withTransitionLease(ownership, done, () => {
 if (thrown.isErr()) console.log(describeFailure(thrown.error));
 
 // Busy: the handler is not even called.
-const lease = (await acquireLease(ownership, done))._unsafeUnwrap();
+const acquired = await acquireLease(ownership, done);
+if (acquired.isErr()) throw toError(acquired.error);
+const lease = acquired.value;
 const busy = await withTransitionLease(ownership, { taskId: 1, actor: 'reaper' }, () => {
   console.log('never printed');
 });
 console.log(busy.isErr() && busy.error.type);
-(await releaseLease(ownership, lease))._unsafeUnwrap();
+void (await releaseLease(ownership, lease)); // one that fails leaves the row to expire
 
 await db.destroy();
 

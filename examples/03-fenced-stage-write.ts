@@ -1,4 +1,4 @@
-/** Compare-and-swap of the stage: one writer wins, a loser has written nothing and is told by value. */
+/** Compare-and-swap of the stage: one writer wins, the loser has written nothing and gets a failure as a value. */
 import { Kysely, sql } from 'kysely';
 import {
   acquireLease,
@@ -6,6 +6,7 @@ import {
   defineStages,
   ensureSchema,
   forceReleaseLease,
+  toError,
   updateStageCas,
 } from 'transition-ownership';
 import { openSqlite } from 'transition-ownership/sqlite';
@@ -19,7 +20,8 @@ await sql`create table tasks (id integer primary key, stage text not null)`.exec
 await db.insertInto('tasks').values({ id: 1, stage: 'deploy-staging' }).execute();
 const transitions = defineStages({ 'deploy-staging': ['deploy'], deploy: ['done', 'deploy-staging'], done: [] });
 const ownership = createTransitionOwnership({ db, tasks: { table: 'tasks', id: 'id', stage: 'stage', transitions } });
-(await ensureSchema(ownership))._unsafeUnwrap();
+const made = await ensureSchema(ownership);
+if (made.isErr()) throw toError(made.error);
 
 // Two writers that read the same stage: the database decides.
 const move = { taskId: 1, expected: 'deploy-staging', next: 'deploy' } as const;
@@ -30,18 +32,21 @@ for (const result of await Promise.all([updateStageCas(ownership, move), updateS
   );
 }
 
-// While somebody owns the transition, a writer without the lease must not move the stage.
-const lease = (await acquireLease(ownership, { taskId: 1, actor: 'finalizer', stage: 'deploy' }))._unsafeUnwrap();
+// While another actor owns the transition, a writer without the lease must not move the stage.
+const acquired = await acquireLease(ownership, { taskId: 1, actor: 'finalizer', stage: 'deploy' });
+if (acquired.isErr()) throw toError(acquired.error);
+const lease = acquired.value;
 const intruder = await updateStageCas(ownership, { taskId: 1, expected: 'deploy', next: 'deploy-staging' });
 console.log(intruder.isErr() && intruder.error.type);
 
-// An operator takes the lease away: the owner's write is refused, although the stage is still what it expects.
+// An operator takes the lease away: the owner's write fails, although the stage is still what it expects.
 const order = { taskId: 1, fencingToken: Number(lease.fencingToken), by: 'ada', reason: 'wrong commit' };
-(await forceReleaseLease(ownership, order))._unsafeUnwrap();
+const taken = await forceReleaseLease(ownership, order);
+if (taken.isErr()) throw toError(taken.error);
 const late = await updateStageCas(ownership, { taskId: 1, expected: 'deploy', next: 'done', lease });
 console.log(late.isErr() && late.error.type);
 
-// A move that the map does not allow does not compile; from JavaScript it is refused before any statement.
+// A move that the map does not allow does not compile; from JavaScript it fails before any statement.
 // @ts-expect-error done is the end
 const back = await updateStageCas(ownership, { taskId: 1, expected: 'done', next: 'deploy' });
 console.log(back.isErr() && back.error.message);

@@ -1,6 +1,13 @@
 /** A switch that takes the guard away for everything, and a scope that takes it away for some. */
 import { Kysely, sql } from 'kysely';
-import { acquireLease, createTransitionOwnership, ensureSchema, type Mode, updateStageCas } from 'transition-ownership';
+import {
+  acquireLease,
+  createTransitionOwnership,
+  ensureSchema,
+  type Mode,
+  toError,
+  updateStageCas,
+} from 'transition-ownership';
 import { openSqlite } from 'transition-ownership/sqlite';
 
 interface Database {
@@ -17,7 +24,8 @@ const ownership = createTransitionOwnership({
   mode: () => mode, // read at every request: from the environment, a file, a flag service
   scope: ({ context }) => context !== 'docs', // whatever each request must carry: here its repository
 });
-(await ensureSchema(ownership))._unsafeUnwrap();
+const made = await ensureSchema(ownership);
+if (made.isErr()) throw toError(made.error);
 
 async function ask(taskId: number, context: string): Promise<void> {
   const lease = await acquireLease(ownership, { taskId, actor: 'monitor', context });
