@@ -34,7 +34,7 @@ const house: HouseRule[] = [
       ['src/testing/world.ts', "import { acquireSql } from '../sql/acquire.js';"],
       ['src/testing/store/memory.ts', "import { acquireLease } from '../../lease/acquire.js';"],
       ['src/cli/status.ts', "import { snapshot } from '../lease/snapshot.js';"],
-      ['src/cli/database.ts', "import { openSqlite } from '../sqlite/index.js';"],
+      ['src/cli/database.ts', "import { openPostgres } from '../postgres/index.js';"],
       ['src/index.ts', "export { run } from './cli/run.js';"],
       ['src/lease/acquire.ts', "import { acquireLease } from 'transition-ownership';"],
       ['src/opentelemetry/hold-spans.ts', "import { snapshot } from '../lease/snapshot.js';"],

@@ -22,6 +22,8 @@ export interface Order {
   readonly port: number;
   /** In whose name the orders of the page are given. */
   readonly by: string;
+  /** How long a proof may take, about. */
+  readonly seconds: number;
   readonly release: Release | undefined;
 }
 
@@ -33,7 +35,7 @@ export interface Release {
   readonly reason: string;
 }
 
-const COMMANDS = ['status', 'doctor', 'release', 'sanitize', 'recover', 'watch', 'ui'] as const;
+const COMMANDS = ['status', 'doctor', 'release', 'sanitize', 'recover', 'watch', 'ui', 'verify'] as const;
 
 /** What the tool can do. */
 export type Command = (typeof COMMANDS)[number];
@@ -60,6 +62,7 @@ const OPTIONS = {
   by: { type: 'string' },
   port: { type: 'string' },
   every: { type: 'string' },
+  seconds: { type: 'string' },
 } as const;
 
 /** The options that only some commands have. */
@@ -72,6 +75,8 @@ const ONLY: Partial<Record<keyof typeof OPTIONS, readonly Command[]>> = {
   by: ['release', 'ui'],
   port: ['ui'],
   every: ['watch'],
+  seconds: ['verify'],
+  config: ['status', 'watch', 'doctor', 'release', 'sanitize', 'recover', 'ui'],
 };
 
 /** Reads a command line; throws {@link Misused}. */
@@ -103,6 +108,7 @@ export function readArguments(line: readonly string[]): Order {
     everyMs: everyMsOf(values.every ?? '2'),
     port: portOf(values.port ?? '0'),
     by: values.by ?? user(),
+    seconds: secondsOf(values.seconds ?? '60'),
     release: command === 'release' ? releaseOf(values) : undefined,
   };
 }
@@ -129,6 +135,12 @@ function everyMsOf(every: string): number {
 function portOf(port: string): number {
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw new Misused('--port takes a number up to 65535.');
   return Number(port);
+}
+
+function secondsOf(seconds: string): number {
+  const count = Number(seconds);
+  if (!(count >= 10 && count <= 86_400)) throw new Misused('--seconds takes a number from 10 to 86400.');
+  return count;
 }
 
 function releaseOf({ task, token, reason, by }: ReturnType<typeof parsed>['values']): Release {

@@ -48,7 +48,7 @@ const OPEN: Readonly<Record<Kind, (place: string, writing: boolean) => Promise<D
 };
 
 /** Loads a driver from the project in whose folder the tool is run, or else from beside the tool. */
-async function driver<T>(name: string, option: Kind): Promise<T> {
+export async function driver<T>(name: string, option: Kind): Promise<T> {
   const project = createRequire(join(process.cwd(), 'package.json'));
   try {
     const loaded = (await import(resolved(project, name))) as { readonly default: T };

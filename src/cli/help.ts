@@ -13,6 +13,8 @@ export const HELP = `Who owns which transition, on what evidence, and what is wr
              and lists unfinished effects; --dry-run
   ui         serves one page on this host, until interrupted: leases, broken-off transitions, unfinished effects;
              whoever has its address can release a lease and resolve an effect there, in the name of --by; --port N
+  verify     proves the library on this very engine: its rules, its fence and real processes that are killed, in a
+             schema, database or file of its own that it drops again; --seconds 60, about
 
   --config FILE   JSON with the objects tasks, jobs, lease and effects that your application gives to
                   createTransitionOwnership, its timeFormat and timeZone; "liveness": "heartbeat-only" where it goes by times
@@ -24,7 +26,8 @@ export const HELP = `Who owns which transition, on what evidence, and what is wr
                   of your application.
   --json          one JSON document on standard output; of watch one a line for each look
 
-status, watch, doctor and --dry-run change nothing, and ui nothing unless it is ordered there. The tool takes no lease, asks no probe, and takes no one for dead
+status, watch, doctor and --dry-run change nothing, verify nothing of yours, and ui nothing unless it is ordered there. The tool
+takes no lease, asks no probe, and takes no one for dead
 who may live.
 
 It ends with
@@ -34,6 +37,7 @@ It ends with
                 release         the token is not that of the holder, or no one holds the task: nothing was released
                 sanitize        an impossible job is left (with --dry-run: is there)
                 recover         a row is left, or an effect waits for a word (with --dry-run: or there is work to do)
+                verify          a rule does not hold there, or could not be tried
   2   failed: bad usage, no database, a table or a driver that is missing, output that no one
       takes. What could be shown was shown
 `;

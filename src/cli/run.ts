@@ -34,6 +34,11 @@ export async function run(line: readonly string[]): Promise<Code> {
 
 async function obey(order: Order): Promise<Code> {
   const { command, dryRun, thisHost, config } = order;
+  if (command === 'verify') {
+    // The rules and the kit are much, and no other command needs them.
+    const { verify } = await import('./verify/verify.js');
+    return tell(order, await verify(order, (line) => process.stderr.write(`${printable(line)}\n`)));
+  }
   const mapping = readMapping(order);
   if (command === 'sanitize' && mapping.jobs === undefined) throw new Failed(`${String(config)} has no jobs.`);
   const writing =

@@ -12,7 +12,10 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const folder = mkdtempSync(join(tmpdir(), 'operators-tool-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-bundleInto(folder, [fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))]);
+bundleInto(
+  folder,
+  ['index.ts', 'verify/worker.ts'].map((name) => fileURLToPath(new URL(`../../src/cli/${name}`, import.meta.url))),
+);
 
 const living = new Set<ChildProcess>();
 afterEach(() => {

@@ -10,8 +10,11 @@ const file = join(tmpdir(), 'there-is-no-such-file.sqlite');
 
 describe('a command line', () => {
   test.each([
-    [[], 'Name one of the commands status, doctor, release, sanitize, recover, watch, ui.'],
-    [['states', '--sqlite', file], 'Name one of the commands status, doctor, release, sanitize, recover, watch, ui.'],
+    [[], 'Name one of the commands status, doctor, release, sanitize, recover, watch, ui, verify.'],
+    [
+      ['states', '--sqlite', file],
+      'Name one of the commands status, doctor, release, sanitize, recover, watch, ui, verify.',
+    ],
     [['status', 'doctor', '--sqlite', file], 'One command at a time, and each database by its option.'],
     [['status'], 'Name one database: --sqlite FILE, --postgres URL or --mysql URL.'],
     [
@@ -25,6 +28,8 @@ describe('a command line', () => {
       ['release', '--sqlite', file, '--task', '-5'],
       "Option '--task' argument is ambiguous. Did you forget to specify the option argument for '--task'? To specify an option argument starting with a dash use '--task=-XYZ'.",
     ],
+    [['verify', '--sqlite', file, '--seconds', '1'], '--seconds takes a number from 10 to 86400.'],
+    [['verify', '--sqlite', file, '--config', file], 'verify has no option --config.'],
     [['watch', '--sqlite', file, '--every', '0'], '--every takes seconds, from 0.1 to 86400.'],
     [['ui', '--sqlite', file, '--port', '70000'], '--port takes a number up to 65535.'],
     [['status', '--sqlite', file, '--port', '1'], 'status has no option --port.'],

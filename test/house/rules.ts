@@ -33,7 +33,7 @@ const layers = [
  */
 const edges: Readonly<Record<string, readonly string[]>> = {
   testing: ['index.ts', 'migrations', 'sqlite', 'port', 'system', 'core'],
-  cli: ['index.ts', 'core', 'http'],
+  cli: ['index.ts', 'core', 'http', 'sqlite', 'testing'],
   opentelemetry: ['index.ts', 'core'],
   http: ['index.ts', 'core', 'context.ts'],
 };

@@ -56,7 +56,7 @@ export function dialectSuite<DB = AnyTables>(runner: Runner, options: DialectSui
   runner.describe('transition ownership on this database', () => {
     for (const [id, scenario] of Object.entries(dialectRules(dialect))) {
       const reason = expectFailures[id as RuleId];
-      const examined = async () => examine(await store(), scenario, { title: id, level });
+      const examined = async () => examine(await store(), scenario, { title: id, level, runner });
       const run = reason === undefined ? examined : () => failing(examined, reason);
       runner.test(reason === undefined ? id : `${id} does not hold: ${reason}`, run, timeoutMs);
     }

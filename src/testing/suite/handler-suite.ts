@@ -136,7 +136,7 @@ export function handlerSuite<S extends string, Outside extends Record<string, ob
       const name = `keep their promises when ${title}`;
       runner.test(
         name,
-        async () => examine(await store(), scenarioOf(options, faults), { title: name, level }),
+        async () => examine(await store(), scenarioOf(options, faults), { title: name, level, runner }),
         timeoutMs,
       );
     }

@@ -16,6 +16,8 @@ export interface Runner {
   afterAll?(run: () => Promise<void>): unknown;
   /** What node:test calls `afterAll`. */
   after?(run: () => Promise<void>): unknown;
+  /** Takes a line on how far a rule that holds was looked at. Default: standard output. */
+  note?(line: string): unknown;
 }
 
 /** How thorough a suite is: `quick` for every commit, `full` for every night, or bounds of your own. */
@@ -49,10 +51,12 @@ export function afterAll(runner: Runner, run: () => Promise<void>): void {
 export async function examine<DB>(
   store: TestStore<DB>,
   scenario: Scenario<DB>,
-  { title, level }: { readonly title: string; readonly level: Level },
+  { title, level, runner }: { readonly title: string; readonly level: Level; readonly runner: Runner },
 ): Promise<void> {
   const { bounds, complete } = boundsOf(level);
   const report = await explore(store, scenario, bounds);
   assertHolds(report, { complete });
-  process.stdout.write(`${[`${title}: ${report.covered}`, ...report.warnings].join('\n  ')}\n`);
+  const note = [`${title}: ${report.covered}`, ...report.warnings].join('\n  ');
+  if (runner.note === undefined) process.stdout.write(`${note}\n`);
+  else runner.note(note);
 }
