@@ -87,29 +87,31 @@ async function race(
   if (lease.isErr()) return { result: 'broken', detail: `a free task could not be taken: ${lease.error.type}` };
   await sql`update transition_lease set expires_ms = expires_ms - 10000000`.execute(third);
   const blocker = await third.startTransaction().execute();
-  let isTaken = false;
+  let tookOver: boolean | undefined;
   let tookOverFirst = false;
   let writing: Promise<boolean> | undefined;
-  let tookOver: Promise<boolean> | undefined;
+  let taking: Promise<unknown> | undefined;
+  const take = async (): Promise<boolean> => (await acquireLease(other, { taskId: 1, actor: 'other' })).isOk();
   try {
     await sql`select id from tasks where id = 1 for update`.execute(blocker);
     writing = write(holder, lease.value);
     if (!(await shows(async () => (await waits(third)) >= 1))) return unseen('who waits for a lock');
-    const taking = acquireLease(other, { taskId: 1, actor: 'other' });
-    tookOver = Promise.resolve(taking).then((taken) => (isTaken = taken.isOk()));
-    if (!(await shows(async () => isTaken || (await waits(third)) >= 2))) return unseen('what a take-over waits for');
-    tookOverFirst = isTaken;
+    taking = take().then((taken) => (tookOver = taken));
+    if (!(await shows(async () => tookOver !== undefined || (await waits(third)) >= 2))) {
+      return unseen('what a take-over waits for');
+    }
+    tookOverFirst = tookOver === true;
   } finally {
     await blocker.commit().execute();
-    await Promise.all([writing, tookOver]);
+    await Promise.all([writing, taking]);
   }
   if (tookOverFirst && (await writing)) {
     return { result: 'broken', detail: 'a write went through after another process had taken the task over' };
   }
-  if (!isTaken) return { result: 'not-tried', detail: 'no one could take the task over afterwards' };
+  if (!tookOver && !(await take())) return { result: 'broken', detail: 'no one could take the task over afterwards' };
   return {
     result: 'held',
-    detail: tookOverFirst ? 'the late write was refused' : 'the take-over waited for the write',
+    detail: tookOverFirst ? 'the late write was refused' : 'the take-over came after the write',
   };
 }
 

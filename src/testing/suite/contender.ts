@@ -41,11 +41,21 @@ export async function contend(process: Process<SuiteTables>, wanted: Wanted): Pr
   const { taskId } = wanted;
   const ownership = contendersOwnership(process, wanted);
   await process.work();
-  const acquired = await process.op({ verb: 'acquire', taskId, owner: process.name }, async () => {
+  let isHeldUp = false;
+  const acquiring = process.op({ verb: 'acquire', taskId, owner: process.name }, async () => {
     const lease = await acquireLease(ownership, { taskId, actor: 'contender' });
-    if (lease.isErr() && lease.error.type === 'store-failure') throw new UnknownOutcome(lease.error);
+    if (lease.isErr() && lease.error.type === 'store-failure') {
+      isHeldUp = lease.error.kind === 'busy';
+      throw new UnknownOutcome(lease.error);
+    }
     return lease.isOk() ? { fencingToken: lease.value.fencingToken ?? 0, lease: lease.value } : null;
   });
+  const acquired = await acquiring.catch((error: unknown) => {
+    // An uncommitted row of another kept it waiting for too long: it gives up, and does not die of it.
+    if (isHeldUp) return 'held up' as const;
+    throw error;
+  });
+  if (acquired === 'held up') return acquired;
   if (acquired === null) return 'busy';
   const { lease, fencingToken } = acquired;
   process.ghost({ grant: fencingToken, taskId, expiresAtMs: lease.expiresAtMs });
