@@ -23,6 +23,7 @@ import { failed, json, refusal, reply } from './replies.js';
  * | `GET /tasks/:id/explain` | one task: who holds it on what evidence, and its effects, as JSON |
  * | `GET /events` | server-sent events: `told` for each event of this process, `state` for the queue |
  * | `POST /transition-lease/release` | `{ taskId, fencingToken, by, reason }`, as `forceReleaseLease` takes it |
+ * | `POST /transitions/abandon` | `{ taskId, fencingToken, by, reason }`: gives up the transition of an owner that is proved dead |
  * | `POST /effects/resolve` | `{ taskId, effect, key, outcome, by, reason }`, as `resolveEffect` takes it |
  *
  * Orders are JSON of at most 64 KiB. A refusal has a status of its own and says `type` and `message`: 400 for what is no

@@ -1,4 +1,12 @@
-import { forceReleaseLease, parseTaskId, resolveEffect, type Shape, type TransitionOwnership } from '../index.js';
+import { alreadyFree, leaseBusy } from '../core/fail.js';
+import {
+  forceReleaseLease,
+  inspectLease,
+  parseTaskId,
+  resolveEffect,
+  type Shape,
+  type TransitionOwnership,
+} from '../index.js';
 import type { HttpAction } from './http-options.js';
 import { failed, json, refusal, withoutClaim } from './replies.js';
 
@@ -15,9 +23,18 @@ interface Order {
 export const orders: Readonly<Record<string, Order>> = {
   '/transition-lease/release': {
     action: 'release',
+    carryOut: release,
+  },
+  '/transitions/abandon': {
+    action: 'abandon',
     carryOut: async (ownership, said) => {
-      const released = await forceReleaseLease(ownership, said as unknown as Parameters<typeof forceReleaseLease>[1]);
-      return released.isOk() ? json(200, withoutClaim(released.value)) : failed(released.error);
+      const inspected = await inspectLease(ownership, said.taskId);
+      if (inspected.isErr()) return failed(inspected.error);
+      if (inspected.value.state === 'free') return failed(alreadyFree(said.taskId));
+      const { holder, verdict, reason } = inspected.value;
+      if (verdict !== 'dead') return failed(leaseBusy(said.taskId, holder, { verdict, reason }));
+      // Exactly the acquisition that was judged: one that has come since is another's.
+      return release(ownership, { fencingToken: holder.fencingToken, ...said });
     },
   },
   '/effects/resolve': {
@@ -37,6 +54,11 @@ const RESOLUTIONS = {
   'not-found': [404, 'The journal has no start of such an effect.'],
   'under-way': [409, 'Somebody is at it at this moment.'],
 } as const;
+
+async function release(ownership: TransitionOwnership, said: Said): Promise<Response> {
+  const released = await forceReleaseLease(ownership, said as unknown as Parameters<typeof forceReleaseLease>[1]);
+  return released.isOk() ? json(200, withoutClaim(released.value)) : failed(released.error);
+}
 
 /** Carries out an order, in the name of whoever was found to give it. */
 export async function obey(

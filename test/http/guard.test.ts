@@ -46,7 +46,7 @@ describe('without authorize', () => {
     await using site = await openSite();
     const lease = (await acquireLease(site.ownership, { taskId: 1, actor: 'monitor' }))._unsafeUnwrap();
     const order = { ...ORDER, fencingToken: lease.fencingToken };
-    for (const path of ['/transition-lease/release', '/effects/resolve'])
+    for (const path of ['/transition-lease/release', '/effects/resolve', '/transitions/abandon'])
       expect(await site.post(path, order)).toMatchObject({ status: 403, body: { type: 'forbidden' } });
     expect((await site.ask('/queue')).body['leases']).toHaveLength(1);
   });

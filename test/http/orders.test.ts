@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { acquireLease, releaseLease, runEffect } from 'transition-ownership';
 import { describe, expect, test } from 'vitest';
 import { openSite } from './site.js';
@@ -51,6 +52,28 @@ describe('POST /transition-lease/release', () => {
       status: 400,
       body: { type: 'misuse', message: expect.stringContaining(message) as string },
     });
+  });
+});
+
+describe('POST /transitions/abandon', () => {
+  const order = { taskId: 1, by: 'ada', reason: 'the branch is gone' };
+
+  test('gives up the transition of an owner that is dead, and of no other', async () => {
+    await using site = await open();
+    expect(await site.post('/transitions/abandon', order)).toMatchObject({ body: { type: 'already-free' } });
+    const { fencingToken } = (await acquireLease(site.ownership, { taskId: 1, actor: 'monitor' }))._unsafeUnwrap();
+    expect(await site.post('/transitions/abandon', order)).toMatchObject({ status: 409, body: { type: 'lease-busy' } });
+    await sql`update transition_lease set expires_ms = 1`.execute(site.db);
+    const of = (token: number) => ({ ...order, fencingToken: token });
+    expect(await site.post('/transitions/abandon', of(Number(fencingToken) + 1))).toMatchObject({
+      status: 409,
+      body: { type: 'token-mismatch' },
+    });
+    const given = await site.post('/transitions/abandon', of(Number(fencingToken)));
+    expect(given).toMatchObject({ status: 200, body: { actor: 'monitor', fencingToken } });
+    expect(given.text).not.toContain('claim');
+    expect(site.events.at(-1)).toMatchObject({ type: 'operator.acted', by: 'ada', reason: 'the branch is gone' });
+    expect((await site.ask('/queue')).body['leases']).toEqual([]);
   });
 });
 

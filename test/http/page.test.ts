@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Browser, Locator } from 'playwright-core';
 import { acquireLease, inspectLease, releaseLease, runEffect } from 'transition-ownership';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
@@ -110,6 +111,19 @@ describe('the page', () => {
     await page.getByRole('alert').getByText('successor').waitFor();
     expect((await inspectLease(ownership, 1))._unsafeUnwrap().state).toBe('held');
     expect(at.errors).toEqual(['Failed to load resource: the server responded with a status of 409 (Conflict)']);
+  });
+
+  test('abandons the transition of an owner that is dead', TIME, async () => {
+    await using at = await openPage();
+    const { page } = at;
+    await sql`update transition_lease set expires_ms = 1`.execute(at.db);
+    await page.getByRole('button', { name: 'Abandon task 1' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Abandon the transition' });
+    await dialog.getByText('dead (expired)').waitFor();
+    await page.getByRole('textbox', { name: 'Your name' }).fill('ada');
+    await page.getByRole('textbox', { name: 'Reason' }).fill('the branch is gone');
+    await page.getByRole('button', { name: 'Abandon it' }).click();
+    await page.getByText('Nobody. Every task is free to be moved.').waitFor();
   });
 
   test('takes down what became of an effect', TIME, async () => {

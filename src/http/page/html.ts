@@ -40,6 +40,7 @@ export function html(base: string, takesOrders: boolean): string {
       </section>
     </main>
     ${RELEASE}
+    ${ABANDON}
     ${RESOLVE}
     <p id="answer" role="alert"></p>
   </body>
@@ -66,6 +67,16 @@ const RELEASE = `<dialog id="release" aria-labelledby="release-title">
         <p>Its owner may still be alive. From then on its stage writes and its next irreversible step are refused, but a step that it has begun goes on.</p>
         ${WHO}
         <p class="buttons"><button type="button" class="leave">Leave it</button><button value="order" class="danger">Release it</button></p>
+      </form>
+    </dialog>`;
+
+const ABANDON = `<dialog id="abandon" aria-labelledby="abandon-title">
+      <form method="dialog">
+        <h2 id="abandon-title">Abandon the transition</h2>
+        <p class="about"></p>
+        <p>Its owner is proved dead. The lease goes, and the task stays in its stage; effects whose end is not known are still listed, each until somebody says what became of it.</p>
+        ${WHO}
+        <p class="buttons"><button type="button" class="leave">Leave it</button><button value="order" class="danger">Abandon it</button></p>
       </form>
     </dialog>`;
 

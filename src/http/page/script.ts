@@ -29,10 +29,11 @@ const leaseHeads = ['task', 'owner', 'leaving', 'token', 'held for', 'expires in
 function leaseRow(lease) {
   const { taskId, actor, stage, fencingToken, ageMs, expiresInMs, verdict, reason } = lease;
   const about = 'Task ' + taskId + (stage === null ? '' : ', leaving ' + stage) + ': held by ' + actor + ' under token ' + fencingToken + ' for ' + duration(ageMs) + ', ' + verdict + ' (' + reason + ').';
-  const release = order('Release…', 'Release task ' + taskId + ', token ' + fencingToken, '#release', about, { taskId, fencingToken });
+  const [text, dialog] = verdict === 'dead' ? ['Abandon', '#abandon'] : ['Release', '#release'];
+  const given = order(text + '…', text + ' task ' + taskId + ', token ' + fencingToken, dialog, about, { taskId, fencingToken });
   return {
     key: fencingToken,
-    cells: [taskId, actor, stage, fencingToken, duration(ageMs), duration(expiresInMs), [toned(verdict), ' ' + reason], processOf(lease), [explainer(taskId), ...release]],
+    cells: [taskId, actor, stage, fencingToken, duration(ageMs), duration(expiresInMs), [toned(verdict), ' ' + reason], processOf(lease), [explainer(taskId), ...given]],
   };
 }
 
