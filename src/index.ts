@@ -65,6 +65,8 @@ export type {
   StoredTime,
   SwappedTables,
   TimeFormat,
+  TransactionLevel,
+  UnlockedDelete,
   UnlockedUpdate,
 } from './dialect/dialect.js';
 export type { DialectName } from './dialect/infer.js';
