@@ -118,6 +118,11 @@ export interface Dialect {
   readonly transactionLevel?: TransactionLevel;
   /** Reads who has rows of a table locked, as far as the server tells: rows with one column `holder`, text for people. */
   lockHolders?(named: NamedTable): Fragment;
+  /**
+   * The text of an INSERT of the library so that the server ends its wait for a lock after `ms`, if it does not sooner:
+   * who gives up waiting must not leave its connection behind. Nothing of it outlasts the statement.
+   */
+  boundWait?(insert: string, ms: number, inTransaction: boolean): string;
   /** True of an error after which the transaction in which it came cannot commit any more, or was rolled back. */
   endsTransaction?(error: unknown): boolean;
   /** True if any statement that fails leaves its transaction unfit for more, so that a look needs a savepoint. */

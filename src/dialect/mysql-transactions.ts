@@ -24,3 +24,10 @@ export const mysqlLockHolders: NonNullable<Dialect['lockHolders']> = () =>
   sql`select concat('connection ', trx_mysql_thread_id, ', in a transaction since ', trx_started) as holder
     from information_schema.innodb_trx where trx_rows_locked > 0 and trx_mysql_thread_id <> connection_id()
     order by trx_started limit 5`;
+
+/** MariaDB alone has a setting for one statement; MySQL passes over it, and its own wait is 50 s unless it is set. */
+export function boundMysqlWait(insert: string, ms: number): string {
+  const seconds = Math.min(Math.max(1, Math.ceil(ms / 1000)), 1_000_000);
+  const bound = `innodb_lock_wait_timeout = least(@@innodb_lock_wait_timeout, ${seconds})`;
+  return `/*M!100201 set statement ${bound} for */ ${insert}`;
+}

@@ -6,7 +6,7 @@ import { mysqlCatalogue } from './mysql-catalogue.js';
 import { classifyMysql, endsMysqlTransaction, insistOnUpdate } from './mysql-errors.js';
 import { mysqlSettings } from './mysql-settings.js';
 import { instantOf, mysqlEpoch, mysqlInstant } from './mysql-times.js';
-import { mysqlLevel, mysqlLockHolders } from './mysql-transactions.js';
+import { boundMysqlWait, mysqlLevel, mysqlLockHolders } from './mysql-transactions.js';
 import { SAVEPOINT } from './savepoint.js';
 import type { ColumnShape, ColumnType } from './table-shape.js';
 
@@ -128,7 +128,11 @@ export const mysqlDialect: Dialect = Object.freeze<Dialect>({
   moveIdentity: undefined,
   // Not ON DUPLICATE KEY UPDATE: its exclusive lock waits for a holder that writes its stage in an open transaction.
   // What IGNORE would cut or convert besides is refused before any statement.
-  insertFree: (insert) => sql`insert ignore into ${insert.table} (${insert.columns}) ${chosenRows(insert)}`,
+  // A list of values where that can be: INSERT … SELECT keeps every other INSERT of the table from its number meanwhile.
+  insertFree: (insert) =>
+    sql`insert ignore into ${insert.table} (${insert.columns}) ${
+      insert.values === undefined ? chosenRows(insert) : sql`values (${insert.values})`
+    }`,
   shareLock: sql`lock in share mode`,
   onlyWritesAreCurrent: false,
   latest: sql`lock in share mode`,
@@ -146,6 +150,7 @@ export const mysqlDialect: Dialect = Object.freeze<Dialect>({
     sql`delete ${table} from (select ${key} as k from ${table} where ${condition}
       limit 18446744073709551615 for update skip locked) as ${PICKED}
       straight_join ${table} force index (primary) on ${key} = ${PICKED}.k`,
+  boundWait: boundMysqlWait,
   transactionLevel: mysqlLevel,
   lockHolders: mysqlLockHolders,
   endsTransaction: endsMysqlTransaction,

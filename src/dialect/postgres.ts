@@ -4,6 +4,7 @@ import { chosenRows } from './chosen-rows.js';
 import type { Dialect, Fragment, NamedTable } from './dialect.js';
 import { postgresCatalogue } from './postgres-catalogue.js';
 import { classifyPostgres } from './postgres-errors.js';
+import { boundPostgresWait, postgresLockHolders } from './postgres-locks.js';
 import { postgresSettings } from './postgres-settings.js';
 import { epoch, instantOf, inUtc, readable, TEXTS } from './postgres-times.js';
 import { SAVEPOINT } from './savepoint.js';
@@ -149,17 +150,8 @@ export const postgresDialect: Dialect = Object.freeze<Dialect>({
   deleteUnlocked: ({ table, key, condition, returning }) =>
     sql`delete from ${table} where ${key} in (select ${key} from ${table} where ${condition} for update skip locked)
       ${returning}`,
-  // Whoever has a row locked holds a lock on its table too.
-  lockHolders: ({ schema, table }) =>
-    sql`select distinct 'pid ' || held.pid || coalesce(', ' || nullif(session.application_name, ''), '') || ', ' ||
-      coalesce(session.state, 'of another role') || coalesce(' since ' || session.xact_start, '') as holder
-      from pg_locks as held join pg_class as named on named.oid = held.relation and named.relname = ${table}
-      join pg_namespace as place on place.oid = named.relnamespace
-        and (place.nspname = ${schema ?? null}::text or (${schema ?? null}::text is null and pg_table_is_visible(named.oid)))
-      left join pg_stat_activity as session on session.pid = held.pid
-      where held.granted and held.pid <> pg_backend_pid()
-        and held.mode in ('RowShareLock', 'RowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
-        and held.database = (select oid from pg_database where datname = current_database()) limit 5`,
+  boundWait: boundPostgresWait,
+  lockHolders: postgresLockHolders,
   endsTransaction: (error) => /^[0-9A-Z]{5}$/.test(String(Reflect.get(Object(error), 'code'))),
   failuresEndTransactions: true,
 

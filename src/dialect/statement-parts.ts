@@ -6,6 +6,8 @@ export interface FreeInsert {
   readonly columns: Fragment;
   /** The rows: `select … from …`, without a condition. */
   readonly rows: Fragment;
+  /** The one row that `rows` gives, as a list of values, with the condition in it, where there is such a form. */
+  readonly values?: Fragment;
   /** The columns that are unique together, each with its value in the rows. */
   readonly key: readonly [KeyPart, ...KeyPart[]];
   /** True if two of the rows may have one key: the first of them counts. */

@@ -23,6 +23,11 @@ export interface Inserting {
   readonly signal: AbortSignal | undefined;
 }
 
+/** A reply that counts no row has written none; one that was lost, or counts what it meets, may have. */
+function mayHaveWritten(reply: Result<Reply, StoreFailure>): boolean {
+  return reply.isErr() ? reply.error.outcome === 'unknown' : reply.value.count !== 0n || reply.value.repeated;
+}
+
 interface Acquiring {
   readonly pending: { readonly claim: string };
   readonly key: IdValue;
@@ -76,13 +81,15 @@ export function insertWithin(
       if (givenUp) return undefined;
       anchor = anchorNow(clock);
       alarm ??= clock.schedule(session.busyWaitMs, giveUp);
-      return query();
+      const insert = query();
+      const bounded = insert && dialect.boundWait?.(insert.sql, session.busyWaitMs, session.inTransaction);
+      return insert && bounded !== undefined ? { ...insert, sql: bounded } : insert;
     };
     const unfollow = signal && follow(signal, giveUp);
     execute(session, sent).then((answer) => {
       leave();
       resolve({ answer, anchor, givenUp });
-      if (givenUp && !session.inTransaction && (answer.isOk() || answer.error.outcome === 'unknown')) void giveBack();
+      if (givenUp && !session.inTransaction && mayHaveWritten(answer)) void giveBack();
     }, reject);
   });
 }
@@ -90,5 +97,5 @@ export function insertWithin(
 /** Takes back what came after nobody waited for it any more; what fails is left to expire. */
 export function giveBackLate(context: Context, { pending: { claim }, key }: Acquiring): Promise<unknown> {
   const { leases, session, dialect } = context;
-  return execute(session, dialect.returning ? leases.discard({ claim }) : leases.release({ taskId: key, claim }));
+  return execute(session, dialect.returning ? leases.discard({ claim }) : leases.takeAway({ taskId: key, claim }));
 }

@@ -34,6 +34,11 @@ export function nobodyHolds(lease: Fragment, taskId: Fragment): Fragment<boolean
   return sql<boolean>`not exists (select 1 from ${lease} where ${task} = ${taskId})`;
 }
 
+/** The clock, read only where a condition holds. */
+function clockWhere(now: Fragment<number>, condition: Fragment<boolean> | undefined): Fragment<number> {
+  return condition === undefined ? now : sql<number>`case when ${condition} then ${now} end`;
+}
+
 /** Every statement on the lease table, compiled once for an ownership. */
 export function leaseStatements(database: Database, dialect: Dialect, names: LeaseNames) {
   const { lease, taskIdType } = names;
@@ -42,7 +47,7 @@ export function leaseStatements(database: Database, dialect: Dialect, names: Lea
   const returning = (columns: Fragment): Fragment => (dialect.returning ? sql`returning ${columns}` : sql``);
   const renewed = dialect.least(sql<number>`${now} + ttl_ms`, sql<number>`deadline_ms`);
   const holder = holderColumns(dialect, names);
-  const insertFree = (rows: Pick<FreeInsert, 'rows' | 'order'>, taskId: Fragment): Fragment => {
+  const insertFree = (rows: Pick<FreeInsert, 'rows' | 'order' | 'values'>, taskId: Fragment): Fragment => {
     const key = [{ column: task, value: taskId }] as const;
     const insert = { table: lease, columns: INSERTED, key, mayRepeat: true, ...rows, ...(condition && { condition }) };
     return sql`${dialect.insertFree(insert)} ${returning(GRANTED)}`;
@@ -60,15 +65,15 @@ export function leaseStatements(database: Database, dialect: Dialect, names: Lea
   };
   return {
     /** Takes a free task, without a look at it; passes over a held one in silence. */
-    insert: statement<InsertLease>(database, (p) =>
-      insertFree(
-        {
-          rows: sql`select ${p.claim}, ${p.taskId}, ${p.actor}, ${p.pid}, ${p.bootId}, ${p.host}, ${p.start},
-            ${p.runId}, ${p.stage}, ${p.ttlMs}, ${timesOf(dialect, p.ttlMs, p.maxHoldMs)} from ${clockOf(dialect)}`,
-        },
-        p.taskId,
-      ),
-    ),
+    insert: statement<InsertLease>(database, (p) => {
+      const given = sql`${p.claim}, ${p.taskId}, ${p.actor}, ${p.pid}, ${p.bootId}, ${p.host}, ${p.start}, ${p.runId},
+        ${p.stage}, ${p.ttlMs}`;
+      const rows = sql`select ${given}, ${timesOf(dialect, p.ttlMs, p.maxHoldMs)} from ${clockOf(dialect)}`;
+      // A value may be that of a column before it: the clock is read once.
+      const at = sql<number>`acquired_ms`;
+      const times = sql`${clockWhere(now, condition)}, ${at} + ${dialect.least(p.ttlMs, p.maxHoldMs)}, ${at} + ${p.maxHoldMs}`;
+      return insertFree({ rows, values: sql`${given}, ${times}` }, p.taskId);
+    }),
     /** Takes many free tasks for one process, without a look at them, in the order of the list. */
     insertMany: statement<ProcessIdentity & { list: string }>(database, (p) =>
       insertFree(

@@ -102,10 +102,10 @@ describe('openPostgres', () => {
       await ok(inspectLease(ownership.using(connection), 1));
       await sql`alter table transition_lease alter column owner type varchar(300)`.execute(connection);
       let failure: unknown;
-      const ended = connection.transaction().execute(async (trx) => {
+      // A look ends no transaction, also where it fails.
+      await connection.transaction().execute(async (trx) => {
         failure = await err(inspectLease(ownership.using(trx), 1));
       });
-      await expect(ended).rejects.toThrow('rolled back');
       expect(failure).toMatchObject({
         type: 'store-failure',
         outcome: 'not-applied',

@@ -146,10 +146,35 @@ function frozenOwner(server: TestServer): void {
         kind: 'busy',
         retryable: true,
       });
-      expect(await place.waits()).toBe(1);
       await undo();
       while ((await place.waits()) > 0 || (await leasesLeft()) > 0);
       await ok(acquireLease(other, { taskId: 1, actor: 'reaper' }));
+    });
+
+    test('who gave up waiting leaves no connection of the pool behind', async () => {
+      await begin();
+      const other = start({ busyWaitMs: 60 });
+      const request = { taskId: 1, actor: 'reaper' };
+      const all = await Promise.all([1, 2, 3, 4].map(() => err(acquireLease(other, request))));
+      for (const failure of all) expect(failure).toMatchObject({ type: 'store-failure', kind: 'busy' });
+      // On MySQL those who still wait keep the gap beside them as well, until the server ends their wait.
+      while ((await acquireLease(other, { taskId: 2, actor: 'reaper' })).isErr());
+      while ((await place.waits()) > 0);
+    });
+
+    test('without a bound of the server it would keep one each', async () => {
+      const { undo } = await begin();
+      const unbounded: Dialect = { ...server.dialect, boundWait: (insert) => insert };
+      const other = start({ busyWaitMs: 60, dialect: unbounded });
+      await Promise.all([1, 2].map(() => err(acquireLease(other, { taskId: 1, actor: 'reaper' }))));
+      let isDone = false;
+      const asked = ok(acquireLease(other, { taskId: 2, actor: 'reaper' })).then(() => {
+        isDone = true;
+      });
+      expect(await place.waits()).toBe(2);
+      expect(isDone).toBe(false);
+      await undo();
+      await asked;
     });
 
     test('the signal of its request ends that wait at once', async () => {

@@ -7,7 +7,7 @@ insert into "transition_lease" ("claim", "task_id", "owner", "owner_pid", "owner
 insert into "transition_lease" ("claim", "task_id", "owner", "owner_pid", "owner_boot_id", "owner_host", "owner_start", "run_id", "stage", "ttl_ms", "acquired_ms", "expires_ms", "deadline_ms") select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, clock.now_ms, clock.now_ms + least(($11)::bigint, ($12)::bigint), clock.now_ms + $13 from (select cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now_ms) as clock on conflict do nothing returning fencing_token, "claim", acquired_ms, expires_ms, deadline_ms;
 
 -- mysql: claim, taskId, actor, pid, bootId, host, start, runId, stage, ttlMs, ttlMs, maxHoldMs, maxHoldMs
-insert ignore into `transition_lease` (`claim`, `task_id`, `owner`, `owner_pid`, `owner_boot_id`, `owner_host`, `owner_start`, `run_id`, `stage`, `ttl_ms`, `acquired_ms`, `expires_ms`, `deadline_ms`) select ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, clock.now_ms, clock.now_ms + least(?, ?), clock.now_ms + ? from (select cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) as now_ms) as clock where 9223372036854775807 + (not @@session.autocommit = 1) > 0;
+insert ignore into `transition_lease` (`claim`, `task_id`, `owner`, `owner_pid`, `owner_boot_id`, `owner_host`, `owner_start`, `run_id`, `stage`, `ttl_ms`, `acquired_ms`, `expires_ms`, `deadline_ms`) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, case when 9223372036854775807 + (not @@session.autocommit = 1) > 0 then cast((unix_timestamp(sysdate(3)) + @@timestamp - unix_timestamp(now(6))) * 1000 as signed) end, acquired_ms + least(?, ?), acquired_ms + ?);
 
 
 -- insertMany
