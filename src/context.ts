@@ -11,7 +11,9 @@ import type { Liveness } from './core/verdict.js';
 import type { Dialect, TimeFormat } from './dialect/dialect.js';
 import type { Claims } from './holding/claims.js';
 import type { Holding } from './holding/holding.js';
+import type { IdleWatch } from './holding/idle-watch.js';
 import type { LeaseSignal } from './holding/lease-signal.js';
+import type { UnguardedHolds } from './holding/unguarded-holds.js';
 import type { Ports } from './port/ports.js';
 import type { AcquireStatements } from './sql/acquire-statements.js';
 import type { CallersTable } from './sql/callers-table.js';
@@ -25,8 +27,11 @@ import type { SoughtStatements } from './sql/sought-statements.js';
 import type { TaskStatements } from './sql/task-statements.js';
 import type { ExpiryWatch } from './system/expiry-watch.js';
 
-/** Whether the library guards at all: `off` does what the orchestrator did before, `draining` grants nothing new. */
-export type Mode = 'on' | 'draining' | 'off';
+/**
+ * Whether the library guards at all: `off` does what the orchestrator did before, `observe` too and reports what `on`
+ * would have refused, `draining` grants nothing new.
+ */
+export type Mode = 'on' | 'observe' | 'draining' | 'off';
 
 /** `refuse` looks and refuses by what it finds, `report` looks and reports, `off` never looks. */
 export type SurveyMode = 'refuse' | 'report' | 'off';
@@ -113,6 +118,10 @@ export interface Context {
   readonly running: Set<Promise<unknown>>;
   /** The signals of leases without a row that the caller has asked for: `close` fires them too. */
   readonly unguarded: Set<LeaseSignal>;
+  /** The leases of this process that have no row. */
+  readonly holds: UnguardedHolds;
+  /** Whoever waits until no lease of this process is left. */
+  readonly idle: IdleWatch;
   readonly leases: LeaseStatements;
   readonly acquisitions: AcquireStatements;
   readonly sought: SoughtStatements;

@@ -17,6 +17,7 @@ export {
   EVENT_TYPES,
   type EventFacts,
   type EventType,
+  type GoneFacts,
   type JobFacts,
   type JsonId,
   type LeaseFacts,
@@ -147,7 +148,13 @@ export {
 } from './lease/reclaim-stale-leases.js';
 export { type ReleaseOptions, releaseLease } from './lease/release-lease.js';
 export { releaseLeases } from './lease/release-leases.js';
-export { type JobsSnapshot, type LeaseSnapshot, type Snapshot, snapshot } from './lease/snapshot.js';
+export {
+  type JobsSnapshot,
+  type LeaseSnapshot,
+  type Snapshot,
+  snapshot,
+  type UnguardedSnapshot,
+} from './lease/snapshot.js';
 export type * from './options.js';
 export { createTransitionOwnership } from './ownership.js';
 export type { ClaimEntry, ClaimRegistry } from './port/claim-registry.js';
@@ -197,6 +204,7 @@ export type {
   CallersHandle,
   CloseOptions,
   CloseReport,
+  IdleOptions,
   TransitionOwnership,
   UnfinishedLease,
 } from './transition-ownership.js';

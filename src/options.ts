@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Mode, SurveyMode } from './context.js';
+import type { OwnershipEvent, Severity } from './core/event.js';
 import type { IdType } from './core/id.js';
 import type { Listener } from './core/observer.js';
 import type { ProcessIdentity } from './core/process.js';
@@ -125,6 +126,11 @@ export interface OwnershipOptions<
   readonly busyWaitMs?: number | undefined;
   /** Watches; whatever it throws is swallowed. */
   readonly onEvent?: Listener | undefined;
+  /**
+   * How much an event matters to you, in place of what the library says: return a severity, or `undefined` for its own. A
+   * reclaimed lease is an `alert`; `({ type, severity }) => (type === 'lease.reclaimed' ? 'warning' : severity)` takes it back.
+   */
+  readonly severity?: ((event: OwnershipEvent) => Severity | undefined) | undefined;
   /** Who this process is. For tests. */
   readonly identity?: ProcessIdentity | undefined;
   /** Local time. For tests. */

@@ -8,10 +8,13 @@ import { unawaited } from './core/unawaited.js';
 import type { Dialect } from './dialect/dialect.js';
 import { type DialectName, resolveDialect } from './dialect/infer.js';
 import { Claims } from './holding/claims.js';
+import { IdleWatch } from './holding/idle-watch.js';
 import type { LeaseSignal } from './holding/lease-signal.js';
+import { UnguardedHolds } from './holding/unguarded-holds.js';
 import type { JobsOption } from './job/jobs-option.js';
 import { closer } from './lease/close.js';
 import { LeaseRenewer } from './lease/lease-renewer.js';
+import { whenIdle } from './lease/when-idle.js';
 import type { OwnershipOptions, ScopeOption, ShapeGiven } from './options.js';
 import type { Ports } from './port/ports.js';
 import { type CheckedOptions, checkOptions, checkSpelling, settingsOf } from './settings.js';
@@ -35,7 +38,7 @@ import { processClaims, processIdentity } from './system/process-scope.js';
 import { systemProcesses } from './system/process-table.js';
 import { systemRandomness } from './system/randomness.js';
 import type { AnyTasks } from './tasks-option.js';
-import type { CallersHandle, TransitionOwnership } from './transition-ownership.js';
+import type { CallersHandle, IdleOptions, TransitionOwnership } from './transition-ownership.js';
 
 /**
  * Makes the library over your database: the one place where defaults meet your options.
@@ -77,6 +80,7 @@ function present(context: Context): TransitionOwnership<never> {
     identity: context.ports.identity,
     using: (handle: CallersHandle) => present(context.using(handle)),
     close,
+    idle: (options: IdleOptions) => whenIdle(context, options),
     [Symbol.asyncDispose]: async () => void (await close()),
   });
 }
@@ -110,7 +114,7 @@ function compose(options: CheckedOptions): Context {
   const { clock = systemClock, identity = processIdentity(), processes = systemProcesses, mode = 'on' } = options;
   const { registry = processClaims(), randomness = systemRandomness, files = systemFiles, busyWaitMs } = options;
   const ports: Ports = Object.freeze({ clock, identity, processes, files, registry, randomness });
-  const observer = new Observer(options.onEvent);
+  const observer = new Observer(options.onEvent, options.severity);
   const base = { dialect, insisting: new Map<string, string>(), clock, busyWaitMs, randomness, observer };
   const session = sessionOn(base, db as CallersHandle);
   const { taskIdType, runIdType, leaseTable, effectTable, jobs } = settings;
@@ -120,6 +124,8 @@ function compose(options: CheckedOptions): Context {
   const leases = leaseStatements(database, dialect, { lease, taskIdType, runIdType });
   const { tasks, idColumn: id, stageColumn: stage } = settings;
   const keys = { tasks, id, stage, lease, taskIdType, runIdType };
+  const idle = new IdleWatch(() => context.renewer.holdings.size === 0 && holds.size === 0);
+  const holds = new UnguardedHolds(() => idle.look());
   const context: Context = Object.freeze({
     session,
     get root() {
@@ -139,6 +145,8 @@ function compose(options: CheckedOptions): Context {
     renewer: new LeaseRenewer(() => context),
     running: new Set<Promise<unknown>>(),
     unguarded: new Set<LeaseSignal>(),
+    holds,
+    idle,
     closing: { begun: false },
     leases,
     acquisitions: acquireStatements(database, dialect, keys, leases),
@@ -165,7 +173,7 @@ function compose(options: CheckedOptions): Context {
   return context;
 }
 
-const MODES: readonly unknown[] = ['on', 'draining', 'off'];
+const MODES: readonly unknown[] = ['on', 'observe', 'draining', 'off'];
 
 /** A switch that throws, or returns nonsense, is on: a broken switch must not switch the guard off. */
 function readMode(mode: Mode | (() => Mode)): () => Mode {
@@ -179,7 +187,8 @@ function readMode(mode: Mode | (() => Mode)): () => Mode {
       }
     };
   }
-  if (!MODES.includes(mode)) throw new RangeError(`mode must be "on", "draining" or "off", got ${inspectValue(mode)}`);
+  if (!MODES.includes(mode))
+    throw new RangeError(`mode must be "on", "observe", "draining" or "off", got ${inspectValue(mode)}`);
   return () => mode;
 }
 

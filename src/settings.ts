@@ -1,4 +1,5 @@
 import type { Settings } from './context.js';
+import type { OwnershipEvent, Severity } from './core/event.js';
 import type { IdType } from './core/id.js';
 import { inspectValue } from './core/inspect-value.js';
 import type { Listener } from './core/observer.js';
@@ -77,6 +78,7 @@ export const checkOptions = requestOf(
     survey: optional(oneOf('refuse', 'report', 'off'), 'refuse'),
     busyWaitMs: optional(duration(), DEFAULT_BUSY_WAIT_MS),
     onEvent: optional(callable as Rule<Listener>),
+    severity: optional(callable as Rule<(event: OwnershipEvent) => Severity | undefined>),
     ...portRules,
   } satisfies RulesOf<AnyOptions>,
   'options',

@@ -1,6 +1,7 @@
 import type { ResultAsync } from 'neverthrow';
 import type { ContextCarrier } from './context.js';
 import type { JsonId } from './core/event.js';
+import type { NotGranting } from './core/failure.js';
 import type { ProcessIdentity } from './core/process.js';
 import type { Shape } from './shape.js';
 
@@ -8,6 +9,12 @@ import type { Shape } from './shape.js';
 export interface CloseOptions {
   /** The time for handlers to end, in ms, from 0 to a year. Default 10,000. */
   readonly deadlineMs?: number | undefined;
+}
+
+/** How long `idle` waits. */
+export interface IdleOptions {
+  /** Ends the wait when it fires. */
+  readonly signal: AbortSignal;
 }
 
 /** What `close` left behind. */
@@ -49,6 +56,11 @@ export interface TransitionOwnership<S extends Shape = Shape> extends ContextCar
    * leases of unfinished work to expire. Calling it again waits for the same end.
    */
   close(options?: CloseOptions): ResultAsync<CloseReport, never>;
+  /**
+   * Waits until this process holds no lease of the ownership, with or without a row: what to wait for under mode
+   * `draining` before it is switched further. Fails with `not-granting`, `aborted`, when the signal fires first.
+   */
+  idle(options: IdleOptions): ResultAsync<void, NotGranting>;
 }
 
 /** The caller's Kysely, or a transaction. */

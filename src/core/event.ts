@@ -16,6 +16,17 @@ export interface LeaseFacts {
   readonly actor: string;
 }
 
+/** The row of a lease that is gone. */
+export interface GoneFacts extends LeaseFacts {
+  readonly reason: VerdictReason;
+  readonly stage: string | null;
+  readonly runId: JsonId | null;
+  readonly pid: number | null;
+  readonly host: string | null;
+  /** Since its acquisition, by the database's clock, in ms; `null` if the row does not say. */
+  readonly ageMs: number | null;
+}
+
 /** What every event about a job carries. */
 export interface JobFacts {
   readonly jobId: JsonId;
@@ -43,16 +54,38 @@ export interface EventFacts {
   };
   /** A lease was refused because another process holds the task. */
   'lease.busy': LeaseFacts & { readonly verdict: Verdict; readonly reason: string };
+  /** Under mode `observe`: a lease that mode `on` would have refused. */
+  'would-refuse': LeaseFacts & {
+    readonly stage: string | null;
+    /** The type of the failure that it would have been. */
+    readonly failure: string;
+    readonly verdict: Verdict | null;
+    readonly reason: string | null;
+    /** The holder that stood in the way; its facts as far as they were read. */
+    readonly holder: { readonly actor: string; readonly fencingToken: number } | null;
+  };
+  /** Under mode `observe`: a stage write that mode `on` would have refused. */
+  'would-lose': {
+    readonly taskId: JsonId;
+    readonly expected: string | null;
+    readonly actual: string | null;
+    /** `lost-race`, `lease-busy` or `lease-lost`. */
+    readonly failure: string;
+  };
+  /** Under mode `observe`: an effect that the journal has as applied, and that is applied again. */
+  'would-skip': EffectFacts;
+  /** Under mode `observe`: an effect whose outcome is not known, and that is applied all the same. */
+  'would-hold': EffectFacts;
   /** A lease was refused because there is no such task. */
   'task.not-found': { readonly taskId: JsonId; readonly actor: string };
   /** A lease was renewed. */
   'lease.renewed': LeaseFacts & { readonly expiresAtMs: number };
   /** A lease was given back, `heldMs` after it was taken, by the clock of this process. */
   'lease.released': LeaseFacts & { readonly provisional: boolean; readonly heldMs: number };
-  /** A dead owner's lease was deleted: exactly the acquisition that was judged. */
-  'lease.reclaimed': LeaseFacts & { readonly verdict: Verdict; readonly reason: VerdictReason };
+  /** A dead owner's lease was deleted: exactly the acquisition that was judged, with the whole row that is gone. */
+  'lease.reclaimed': GoneFacts & { readonly verdict: Verdict };
   /** A lease was taken from an owner who may still run: it passed its hard bound. */
-  'lease.forced': LeaseFacts & { readonly reason: VerdictReason };
+  'lease.forced': GoneFacts;
   /** A holder learned that its lease is no longer its own, `heldMs` after it took it. */
   'lease.lost': LeaseFacts & { readonly reason: LeaseLost['reason']; readonly heldMs: number };
   /** A release did not reach the database; the row expires by itself. */
@@ -65,6 +98,8 @@ export interface EventFacts {
     readonly from: string | null;
     readonly to: string | null;
     readonly fencingToken: number | null;
+    /** Who wrote it, if it was written under a lease. */
+    readonly actor: string | null;
   };
   /** A stage was not written, or a lease not granted: the task was not in the expected stage. */
   'stage.race-lost': {
@@ -73,7 +108,14 @@ export interface EventFacts {
     readonly actual: string | null;
   };
   /** An actor that would have advanced a task has to defer. */
-  'action.deferred': { readonly taskId: JsonId; readonly reason: string };
+  'action.deferred': {
+    readonly taskId: JsonId;
+    readonly reason: string;
+    /** Who deferred, where the request says so. */
+    readonly actor: string | null;
+    /** The owner that it deferred to, as far as it was read. */
+    readonly holder: { readonly actor: string; readonly fencingToken: number } | null;
+  };
   /** A queued job was claimed; in the caller's transaction, before its commit. */
   'job.claimed': JobFacts;
   /** A job went back to the queue, its run ownership cleared; in the caller's transaction, before its commit. */
@@ -136,7 +178,7 @@ export interface EventFacts {
   };
 }
 
-/** The type of an event: `noun.past`. */
+/** The type of an event: `noun.past`, and `would-…` for what mode `on` would have done. */
 export type EventType = keyof EventFacts;
 
 /** What the library emits to its observer: frozen, plain JSON, distinguished by `type`. */
@@ -148,10 +190,14 @@ export type OwnershipEvent = {
 export const EVENT_TYPES = Object.freeze({
   'lease.acquired': { severity: 'debug', counter: 'acquired' },
   'lease.busy': { severity: 'info', counter: 'busy' },
+  'would-refuse': { severity: 'warning', counter: 'wouldRefuse' },
+  'would-lose': { severity: 'warning', counter: 'wouldLose' },
+  'would-skip': { severity: 'warning', counter: 'wouldSkip' },
+  'would-hold': { severity: 'warning', counter: 'wouldHold' },
   'task.not-found': { severity: 'info', counter: 'tasksNotFound' },
   'lease.renewed': { severity: 'debug', counter: 'renewed' },
   'lease.released': { severity: 'debug', counter: 'released' },
-  'lease.reclaimed': { severity: 'warning', counter: 'reclaimed' },
+  'lease.reclaimed': { severity: 'alert', counter: 'reclaimed' },
   'lease.forced': { severity: 'alert', counter: 'forced' },
   'lease.lost': { severity: 'warning', counter: 'lost' },
   'lease.release-failed': { severity: 'warning', counter: 'releasesFailed' },

@@ -54,6 +54,12 @@ export function leaseUnreadable(taskId: IdValue): LeaseBusy {
   return frozen({ type: 'lease-busy', message, taskId, holder: null, verdict: 'unknown', reason: 'unreadable' });
 }
 
+/** This process holds the task without a row: its handler began under mode `off`, or without the store. */
+export function leaseUnguardedHere(taskId: IdValue, actor: string): LeaseBusy {
+  const message = `Task ${inspectValue(taskId)} is held by ${actor} of this process, without a row: it began while nothing was guarded.`;
+  return frozen({ type: 'lease-busy', message, taskId, holder: null, verdict: 'live', reason: 'unguarded-here' });
+}
+
 const NOT_GRANTING: Record<NotGranting['reason'], string> = {
   draining: 'No lease is granted while the mode is draining.',
   closed: 'No lease is granted: the ownership is closed.',

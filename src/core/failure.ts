@@ -13,9 +13,10 @@ export interface LeaseBusy {
   readonly verdict: Verdict;
   /**
    * `contended` when the row changed hands at every try; `locked` when its owner is dead by all evidence, and yet an open
-   * transaction, its own most likely, has the row locked, which nobody waits for.
+   * transaction, its own most likely, has the row locked, which nobody waits for; `unguarded-here` when this process
+   * itself holds the task without a row.
    */
-  readonly reason: VerdictReason | 'contended' | 'locked';
+  readonly reason: VerdictReason | 'contended' | 'locked' | 'unguarded-here';
 }
 
 /** No new lease is granted at present; holders go on. */

@@ -8,11 +8,12 @@ import { secretOf } from '../holding/lease-handle.js';
 import type { Shape } from '../shape.js';
 import { neverReject } from '../sql/never-reject.js';
 import { suited } from '../survey/suited.js';
+import { TOO_LATE, withTimeout } from '../system/with-timeout.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { callApply } from './call-apply.js';
 import type { EffectFailure, EffectOutcome } from './effect-outcome.js';
 import { type CheckedEffect, checkEffect, type EffectRequest, journalOf } from './effect-request.js';
-import { effectFacts } from './journal.js';
+import { effectFacts, readEffect } from './journal.js';
 import { runGuarded } from './run-guarded.js';
 
 /**
@@ -76,10 +77,40 @@ export function run(context: Context, request: CheckedEffect): ResultAsync<Effec
 
 function runAs(context: Context, request: CheckedEffect): Promise<Result<EffectOutcome, EffectFailure>> {
   const secret = secretOf(request.lease, context.root);
-  if (!secret.guarded) return runUnguarded(context, request);
+  if (!secret.guarded)
+    return secret.reason === 'observed' ? runObserved(context, request) : runUnguarded(context, request);
   const effects = journalOf(context, 'runEffect');
   const { holding } = secret;
-  return suited(context, ['effects'], () => runGuarded({ context, effects, request, holding }));
+  const guarded = suited(context, ['effects'], () => runGuarded({ context, effects, request, holding }));
+  return context.mode() === 'observe' ? guarded.then((ran) => goOn(context, request, ran)) : guarded;
+}
+
+/** Under mode `observe` a store in trouble, or a lease that went, stops no effect. */
+function goOn(
+  context: Context,
+  request: CheckedEffect,
+  ran: Result<EffectOutcome, EffectFailure>,
+): Promise<Result<EffectOutcome, EffectFailure>> {
+  const stopped = ['store-failure', 'lease-lost', 'not-enough-time'];
+  return ran.isErr() && stopped.includes(ran.error.type) ? runUnguarded(context, request) : Promise.resolve(ran);
+}
+
+/** How long the journal may delay an effect that is applied in any case, in ms. */
+const LOOK_MS = 250;
+
+/** Of one who would have been refused: applied, and not written down; what the journal would have said is reported. */
+async function runObserved(context: Context, request: CheckedEffect): Promise<Result<EffectOutcome, EffectFailure>> {
+  const { effects, ports, observer } = context;
+  if (effects !== undefined) {
+    const read = await withTimeout(ports.clock, LOOK_MS, readEffect(context, effects, request));
+    const record = read === TOO_LATE ? null : read.unwrapOr(null);
+    if (record !== null)
+      observer.emit(
+        record.state === 'applied' ? 'would-skip' : 'would-hold',
+        effectFacts(request, record.fencingToken),
+      );
+  }
+  return runUnguarded(context, request);
 }
 
 /** Without a lease's row there is nothing to write a start under. */

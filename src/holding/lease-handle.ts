@@ -3,6 +3,7 @@ import { inspectValue } from '../core/inspect-value.js';
 import type { Lease } from '../core/lease.js';
 import type { Holding } from './holding.js';
 import type { LeaseSignal } from './lease-signal.js';
+import type { UnguardedHold } from './unguarded-holds.js';
 
 const SECRET = Symbol.for('transition-ownership.lease');
 
@@ -18,7 +19,8 @@ export type LeaseSecret =
   | (Common & { readonly guarded: true; readonly holding: Holding })
   | (Common & {
       readonly guarded: false;
-      readonly reason: 'off' | 'store-failed';
+      readonly reason: UnguardedHold['reason'];
+      readonly claim: string;
       /** What the request for it gave to `scope`. */
       readonly context: unknown;
       readonly signal: LeaseSignal;

@@ -160,7 +160,12 @@ async function settle(ticking: Ticking, assessed: Assessed, counts: Counts): Pro
   }
   if (assessment.state === 'deferred') {
     if (job.taskId !== null)
-      observer.emit('action.deferred', { taskId: jsonId(job.taskId), reason: assessment.reason });
+      observer.emit('action.deferred', {
+        taskId: jsonId(job.taskId),
+        reason: assessment.reason,
+        actor: 'reaper',
+        holder: null,
+      });
     return outcome('deferred', assessment.reason);
   }
   if (probeFailed !== undefined) return failed(probeFailed);

@@ -3,6 +3,7 @@ import type { Context } from '../context.js';
 import { jsonId } from '../core/event.js';
 import { ofUnknownOutcome } from '../core/fail.js';
 import type { StoreFailure } from '../core/failure.js';
+import type { Holder } from '../core/holder.js';
 import { changed, execute, type Reply } from '../sql/execute.js';
 import type { Judged } from './judge-holder.js';
 import { readJudged } from './read-holder.js';
@@ -19,9 +20,9 @@ export type Reclaiming = 'reclaimed' | 'kept' | 'locked';
  */
 export async function reclaim(
   context: Context,
-  { holder, judgement, expiry }: Judged,
+  { holder, judgement, expiry, nowMs }: Judged,
 ): Promise<Result<Reclaiming, StoreFailure>> {
-  const { taskId, claim, fencingToken, actor } = holder;
+  const { taskId, claim } = holder;
   if (judgement.verdict !== 'dead') return ok('kept');
   const deleted = await execute(context.session, context.leases.reclaim({ taskId, claim, expiry }));
   const gone = await becameOf(context, { holder, expiry }, deleted);
@@ -29,10 +30,24 @@ export async function reclaim(
   context.sightings.forget(claim);
   context.session.transaction?.written.add(taskId);
   const { verdict, reason } = judgement;
-  const facts = { taskId: jsonId(taskId), fencingToken, actor };
-  context.observer.emit('lease.reclaimed', { ...facts, verdict, reason });
-  if (reason === 'over-budget') context.observer.emit('lease.forced', { ...facts, reason });
+  const facts = { ...goneFacts(holder, nowMs), reason };
+  context.observer.emit('lease.reclaimed', { ...facts, verdict });
+  if (reason === 'over-budget') context.observer.emit('lease.forced', facts);
   return gone;
+}
+
+/** The row that is gone, for people. */
+function goneFacts({ taskId, fencingToken, actor, stage, runId, pid, host, acquiredAtMs }: Holder, nowMs: number) {
+  return {
+    taskId: jsonId(taskId),
+    fencingToken,
+    actor,
+    stage,
+    runId: runId === null ? null : jsonId(runId),
+    pid,
+    host,
+    ageMs: acquiredAtMs === null ? null : nowMs - acquiredAtMs,
+  };
 }
 
 /** What a DELETE did; where it changed nothing, or its reply was lost, the row tells. */

@@ -33,7 +33,8 @@ export function released(context: Context, holding: Holding): void {
 }
 
 /** A lease without a row was given back; returns whether it had been before. */
-export function releasedUnguarded({ unguarded }: Context, secret: UnguardedSecret): boolean {
+export function releasedUnguarded({ unguarded, holds }: Context, secret: UnguardedSecret): boolean {
   unguarded.delete(secret.signal);
+  holds.end(secret.claim);
   return releaseUnguarded(secret);
 }

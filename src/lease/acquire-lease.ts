@@ -32,6 +32,8 @@ import { release } from './give-back.js';
 import { enterClaim, grantUnguarded, insertParameters, leaveClaim, type Pending } from './grant.js';
 import { giveBackLate, insertWithin } from './insert-within.js';
 import { type CheckedRequest, checkLeaseRequest, type LeaseRequest } from './lease-request.js';
+import { acquireObserved } from './observed.js';
+import { unguardedHere } from './unguarded-here.js';
 
 /**
  * Takes the durable lease on a task's transition: one INSERT when the task is free.
@@ -94,7 +96,19 @@ async function acquireNow(context: Context, request: CheckedRequest): Promise<Re
   const regime = regimeOf(context, request);
   if (regime === 'off') return ok(grantUnguarded(context, request, 'off'));
   if (regime === 'draining') return err(notGranting('draining'));
+  return regime === 'observe'
+    ? acquireObserved(context, request, (patient) => acquireGuarded(patient, { ...request, proceedUnguarded: false }))
+    : acquireGuarded(context, request);
+}
 
+/** Acquires under mode `on`. */
+export async function acquireGuarded(
+  context: Context,
+  request: CheckedRequest,
+): Promise<Result<Lease, AcquireFailure>> {
+  const here = await unguardedHere(context, request);
+  if (here.isErr()) return err(here.error);
+  if (here.value !== undefined) return err(here.value);
   const pending = enterClaim(context, request);
   const asked = suited(context, ['lease'], () => insertOrReclaim(context, pending));
   const acquired = await neverReject(context.session, asked);

@@ -11,10 +11,13 @@ import type { Shape } from '../shape.js';
 import { neverReject } from '../sql/never-reject.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 import { acquireChunk, type Outcome } from './acquire-chunk.js';
+import { acquireGuarded } from './acquire-lease.js';
 import { refusalOf } from './acquisition.js';
 import { release } from './give-back.js';
 import { grantUnguarded } from './grant.js';
 import { type CheckedRequest, checkLeaseRequest, type LeaseRequest } from './lease-request.js';
+import { acquireObserved } from './observed.js';
+import { unguardedHere } from './unguarded-here.js';
 
 /** What became of many requests. */
 export interface AcquiredLeasesWith<TaskId extends IdValue, Stage extends string | null, RunId extends IdValue> {
@@ -80,7 +83,21 @@ async function acquireAll(
   const regimes = requests.map((request) => regimeOf(context, request));
   if (regimes.includes('draining')) return err(notGranting('draining'));
   const outcomes = new Map<IdValue, Outcome>();
-  const guarded = requests.filter((_, at) => regimes[at] === 'on').sort((a, b) => (a.taskId < b.taskId ? -1 : 1));
+  for (const [at, request] of requests.entries()) {
+    if (regimes[at] !== 'observe') continue;
+    const unasked = { ...request, proceedUnguarded: false };
+    const observed = await acquireObserved(context, request, (patient) => acquireGuarded(patient, unasked));
+    if (observed.isOk()) outcomes.set(request.taskId, ok(observed.value));
+    else if (observed.error.type === 'not-granting') return err(observed.error);
+  }
+  for (const [at, request] of requests.entries()) {
+    const here = regimes[at] === 'on' ? await unguardedHere(context, request) : ok(undefined);
+    if (here.isErr()) return err(here.error);
+    if (here.value !== undefined) outcomes.set(request.taskId, err(here.value));
+  }
+  const guarded = requests
+    .filter(({ taskId }, at) => regimes[at] === 'on' && !outcomes.has(taskId))
+    .sort((a, b) => (a.taskId < b.taskId ? -1 : 1));
   for (let at = 0; at < guarded.length; at += CHUNK) {
     const chunk = guarded.slice(at, at + CHUNK);
     const failure = (await acquireChunk(context, chunk, outcomes)) ?? anyRefusal(context, requests);

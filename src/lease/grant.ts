@@ -7,6 +7,7 @@ import { Holding } from '../holding/holding.js';
 import { LeaseHandle, type LeaseSecret } from '../holding/lease-handle.js';
 import { LeaseLife } from '../holding/lease-life.js';
 import { LeaseSignal } from '../holding/lease-signal.js';
+import type { UnguardedHold } from '../holding/unguarded-holds.js';
 import type { GrantedRow } from '../sql/granted-rows.js';
 import type { InsertLease } from '../sql/lease-records.js';
 import type { Fresh } from './freshen.js';
@@ -79,7 +80,7 @@ export function grant(
 }
 
 /** Makes a lease without a row. */
-export function grantUnguarded(context: Context, request: CheckedRequest, reason: 'off' | 'store-failed'): Lease {
+export function grantUnguarded(context: Context, request: CheckedRequest, reason: UnguardedHold['reason']): Lease {
   const { taskId, actor, stage, runId, ttlMs, maxHoldMs } = request;
   const claim = context.ports.randomness.claim();
   const acquiredAtMs = context.ports.clock.wallMs();
@@ -103,6 +104,7 @@ export function grantUnguarded(context: Context, request: CheckedRequest, reason
     {
       guarded: false,
       reason,
+      claim,
       context: request.context,
       home: context.root,
       signal,
@@ -110,5 +112,6 @@ export function grantUnguarded(context: Context, request: CheckedRequest, reason
       dispose: () => release(context, lease),
     },
   );
+  context.holds.begin(claim, { taskId, actor, stage, sinceMs: acquiredAtMs, reason }, lease);
   return Object.freeze(lease);
 }

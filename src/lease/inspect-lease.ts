@@ -94,14 +94,22 @@ export function shouldDefer<S extends Shape>(
 
 async function decide(context: Context, taskId: IdValue): Promise<Result<Defer, never>> {
   const inspected = await neverReject(context.session, inspect(context, taskId));
-  if (inspected.isErr()) return ok(deferred(context, taskId, { defer: true, reason: 'store-failure' }));
+  if (inspected.isErr()) {
+    const defer = deferred(context, taskId, { defer: true, reason: 'store-failure' });
+    return ok(context.mode() === 'observe' ? GO : defer);
+  }
   const { value } = inspected;
   if (value.state === 'free' || value.verdict === 'dead') return ok(GO);
   const reason = value.verdict === 'live' ? 'live-owner' : 'unknown-owner';
-  return ok(deferred(context, taskId, { defer: true, reason, holder: value.holder }));
+  const defer = deferred(context, taskId, { defer: true, reason, holder: value.holder });
+  // Who only observes respects no one, and reports it.
+  return ok(context.mode() === 'observe' ? GO : defer);
 }
 
 function deferred(context: Context, taskId: IdValue, defer: Extract<Defer, { defer: true }>): Defer {
-  context.observer.emit('action.deferred', { taskId: jsonId(taskId), reason: defer.reason });
+  const { reason } = defer;
+  const holder =
+    'holder' in defer && defer.holder ? { actor: defer.holder.actor, fencingToken: defer.holder.fencingToken } : null;
+  context.observer.emit('action.deferred', { taskId: jsonId(taskId), reason, actor: null, holder });
   return Object.freeze(defer);
 }

@@ -58,6 +58,7 @@ export class LeaseRenewer implements Renewer {
 
   #leave(holding: Holding): void {
     this.#held.delete(holding);
+    this.#context().idle.look();
     if (this.#held.size === 0) this.#disarm();
   }
 

@@ -40,6 +40,16 @@ export interface JobsSnapshot {
   readonly oldestRunningMs: number | null;
 }
 
+/** A lease of this process without a row. */
+export interface UnguardedSnapshot {
+  readonly taskId: JsonId;
+  readonly actor: string;
+  readonly stage: string | null;
+  /** When it was granted, by the local clock, ISO 8601 in UTC. */
+  readonly since: string;
+  readonly reason: 'off' | 'store-failed' | 'observed';
+}
+
 /** The state of the ownership as plain JSON: for `GET /queue` and `GET /metrics`. */
 export interface Snapshot {
   readonly mode: Mode;
@@ -59,6 +69,11 @@ export interface Snapshot {
   readonly impossibleQueued: number | null;
   /** Effects that were started and whose end is not known; `null` without the option `effects`. */
   readonly unfinishedEffects: number | null;
+  /**
+   * Leases of this process that have no row, and that no other process sees: of mode `off`, of a request out of scope, of a
+   * store that failed, or of one that mode `observe` would have refused.
+   */
+  readonly unguarded: readonly UnguardedSnapshot[];
   /** What happened since this ownership was made. */
   readonly counters: Counters;
 }
@@ -98,6 +113,11 @@ async function take(context: Context): Promise<Result<Snapshot, StoreFailure>> {
       jobs: counted.value.jobs,
       impossibleQueued: counted.value.impossible,
       unfinishedEffects: unfinished.value,
+      unguarded: Object.freeze(
+        context.holds.all.map(({ taskId, actor, stage = null, sinceMs, reason }) =>
+          Object.freeze({ taskId: jsonId(taskId), actor, stage, since: new Date(sinceMs).toISOString(), reason }),
+        ),
+      ),
       counters: context.observer.counters(),
     }),
   );

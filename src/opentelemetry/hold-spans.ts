@@ -74,6 +74,10 @@ export class HoldSpans {
       // Its reclaim has ended the span.
       case 'lease.forced':
       // Not about one hold.
+      case 'would-refuse':
+      case 'would-lose':
+      case 'would-skip':
+      case 'would-hold':
       case 'lease.renewal-failed':
       case 'stage.race-lost':
       case 'task.not-found':

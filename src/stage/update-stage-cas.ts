@@ -1,5 +1,5 @@
 import { err, type Result, type ResultAsync } from 'neverthrow';
-import { type Context, contextOf } from '../context.js';
+import { type Context, contextOf, regimeOf } from '../context.js';
 import { illegalTransition } from '../core/fail.js';
 import type { IllegalTransition, LeaseBusy, LeaseLost, LostRace, StoreFailure, TaskNotFound } from '../core/failure.js';
 import { isLegalMove } from '../core/stages.js';
@@ -14,6 +14,7 @@ import { fitting } from './fitting.js';
 import type { StageChange, StageFailure, StageMoved } from './stage-change.js';
 import { type CheckedStageWrite, checkStageWrite, type StageRequest } from './stage-request.js';
 import { writeFenced } from './write-fenced.js';
+import { writeObserved } from './write-observed.js';
 import { writeUnfenced } from './write-unfenced.js';
 
 /**
@@ -59,19 +60,28 @@ export function writeStage(context: Context, request: CheckedStageWrite): Promis
 
 async function writeNow(context: Context, request: CheckedStageWrite): Promise<Result<StageChange, StageFailure>> {
   const { taskId, expected, next, lease } = request;
-  const { transitions } = context.settings;
-  if (transitions !== undefined && !isLegalMove(transitions, expected, next)) {
-    return err(illegalTransition(taskId, expected, next));
-  }
   const secret = lease === undefined ? undefined : secretOf(lease, context.root);
+  // A lease outside the scope stays there: what its request said is said again.
+  const asked =
+    secret === undefined || secret.guarded || request.context !== undefined ? request.context : secret.context;
+  // A lease with a row is in scope.
+  const regime = secret?.guarded
+    ? context.mode()
+    : regimeOf(context, { taskId, stage: expected, actor: lease?.actor, context: asked });
+  const { transitions } = context.settings;
+  const isIllegal = transitions !== undefined && !isLegalMove(transitions, expected, next);
+  if (regime === 'observe') {
+    const observed = await writeObserved(context, request, { isIllegal, secret });
+    if (secret?.guarded === false && request.release && observed.isOk()) releasedUnguarded(context, secret);
+    return observed;
+  }
+  if (isIllegal && regime !== 'off') return err(illegalTransition(taskId, expected, next));
   if (secret?.guarded) {
     const { holding } = secret;
     holding.check();
     return suited(context, ['tasks'], () => fitting(context, request, () => writeFenced(context, request, holding)));
   }
-  // A lease outside the scope stays there: what its request said is said again.
-  const asked = secret === undefined || request.context !== undefined ? request.context : secret.context;
-  const written = await writeUnfenced(context, { ...request, context: asked });
+  const written = await writeUnfenced(context, request, regime, secret?.reason === 'store-failed');
   if (secret !== undefined && request.release && written.isOk()) releasedUnguarded(context, secret);
   return written;
 }

@@ -12,14 +12,15 @@ import type { CheckedStageWrite } from './stage-request.js';
 /** Reports a write that happened; one whose stage a trigger rewrote is reported as the race that it lost. */
 export function won(
   context: Context,
-  { taskId, expected, next }: CheckedStageWrite,
+  { taskId, expected, next, lease: under }: CheckedStageWrite,
   row: Row | undefined,
   lease: { readonly fencingToken: number | null; readonly released: boolean },
 ): Result<StageChange, LostRace<string | null>> {
   const left = row === undefined ? next : readText(row['stage']);
   if (left !== next) return err(raceLost(context, { taskId, expected }, left));
   const { fencingToken } = lease;
-  context.observer.emit('stage.changed', { taskId: jsonId(taskId), from: expected, to: next, fencingToken });
+  const actor = under?.actor ?? null;
+  context.observer.emit('stage.changed', { taskId: jsonId(taskId), from: expected, to: next, fencingToken, actor });
   return ok(Object.freeze({ taskId, from: expected, to: next, ...lease }));
 }
 

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import { type Context, type Mode, regimeOf } from '../context.js';
+import type { Context, Mode } from '../context.js';
 import { jsonId } from '../core/event.js';
 import { leaseBusy, leaseContended, leaseLocked, taskNotFound } from '../core/fail.js';
 import type { LeaseBusy, LostRace, StoreFailure, TaskNotFound } from '../core/failure.js';
@@ -23,11 +23,31 @@ const UNLEASED = Object.freeze({ fencingToken: null, released: false });
 const MAX_TRIES = 3;
 
 /** Writes the stage without a lease: no one may hold the task, unless the caller writes even then. */
-export async function writeUnfenced(context: Context, request: CheckedStageWrite): Promise<Result<StageChange, Lost>> {
-  const { taskId, expected: stage, lease } = request;
-  const regime = regimeOf(context, { taskId, stage, actor: lease?.actor, context: request.context });
+export async function writeUnfenced(
+  context: Context,
+  request: CheckedStageWrite,
+  regime: Mode,
+  storeFailed: boolean,
+): Promise<Result<StageChange, Lost>> {
   const write = () => writeUnder(context, request, regime);
+  if (storeFailed && regime !== 'off' && !context.session.inTransaction)
+    return writePlainIfNeedBe(context, request, write);
   return regime === 'off' ? write() : suited(context, ['tasks'], () => fitting(context, request, write));
+}
+
+/**
+ * Under a lease that was granted although the store failed: where the trouble is the lease table's, and the tasks can be
+ * written, the stage is written by compare-and-swap alone.
+ */
+async function writePlainIfNeedBe(
+  context: Context,
+  request: CheckedStageWrite,
+  write: () => Promise<Result<StageChange, Lost>>,
+): Promise<Result<StageChange, Lost>> {
+  const guarded = await suited(context, ['tasks', 'lease'], write);
+  if (guarded.isOk() || guarded.error.type !== 'store-failure' || guarded.error.outcome !== 'not-applied')
+    return guarded;
+  return suited(context, ['tasks'], () => writeUnder(context, { ...request, evenIfHeld: true }, 'on'));
 }
 
 async function writeUnder(
@@ -87,7 +107,7 @@ async function refusedUnlocked(
 /** Looks who holds the task; a dead holder is reclaimed. */
 async function makeFree(
   context: Context,
-  { taskId }: CheckedStageWrite,
+  { taskId, lease }: CheckedStageWrite,
   mayReclaim: boolean,
 ): Promise<Result<'was-free' | 'made-free', LeaseBusy | StoreFailure>> {
   const read = await seekJudged(context, taskId);
@@ -95,12 +115,22 @@ async function makeFree(
   if (read.value === null) return ok('was-free');
   const { holder, judgement } = read.value;
   if (judgement.verdict !== 'dead' || !mayReclaim) {
-    context.observer.emit('action.deferred', { taskId: jsonId(taskId), reason: 'lease-busy' });
+    context.observer.emit('action.deferred', {
+      taskId: jsonId(taskId),
+      reason: 'lease-busy',
+      actor: lease?.actor ?? null,
+      holder: { actor: holder.actor, fencingToken: holder.fencingToken },
+    });
     return err(leaseBusy(taskId, holder, judgement));
   }
   const reclaimed = await reclaim(context, read.value);
   if (reclaimed.isErr()) return err(reclaimed.error);
   if (reclaimed.value !== 'locked') return ok('made-free');
-  context.observer.emit('action.deferred', { taskId: jsonId(taskId), reason: 'lease-busy' });
+  context.observer.emit('action.deferred', {
+    taskId: jsonId(taskId),
+    reason: 'lease-busy',
+    actor: lease?.actor ?? null,
+    holder: { actor: holder.actor, fencingToken: holder.fencingToken },
+  });
   return err(leaseLocked(taskId, holder));
 }

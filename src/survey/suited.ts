@@ -21,5 +21,5 @@ async function afterLook<T, E>(
   work: () => Promise<Result<T, E>>,
 ): Promise<Result<T, E | StoreFailure>> {
   const failure = await context.survey.look(context.session, parts);
-  return failure === undefined ? work() : err(failure);
+  return failure === undefined || context.mode() === 'observe' ? work() : err(failure);
 }

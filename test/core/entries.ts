@@ -161,6 +161,7 @@ export const entries: Readonly<Record<string, readonly Argument[]>> = {
         survey: NONE,
         busyWaitMs: NUMBER,
         onEvent: CALL,
+        severity: CALL,
         identity: NONE,
         clock: NONE,
         processes: NONE,

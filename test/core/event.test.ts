@@ -1,4 +1,4 @@
-import { EVENT_TYPES, type Severity } from 'transition-ownership';
+import { EVENT_TYPES, type OwnershipEvent, type Severity } from 'transition-ownership';
 import { describe, expect, test } from 'vitest';
 import { jsonId } from '../../src/core/event.js';
 import { Observer } from '../../src/core/observer.js';
@@ -10,7 +10,11 @@ const severities: Readonly<Record<keyof typeof EVENT_TYPES, Severity>> = {
   'task.not-found': 'info',
   'lease.renewed': 'debug',
   'lease.released': 'debug',
-  'lease.reclaimed': 'warning',
+  'would-refuse': 'warning',
+  'would-lose': 'warning',
+  'would-skip': 'warning',
+  'would-hold': 'warning',
+  'lease.reclaimed': 'alert',
   'lease.forced': 'alert',
   'lease.lost': 'warning',
   'lease.release-failed': 'warning',
@@ -38,7 +42,7 @@ describe('EVENT_TYPES', () => {
   test('names every type noun.past, with its severity', () => {
     const entries = Object.entries(EVENT_TYPES);
     expect(Object.fromEntries(entries.map(([type, { severity }]) => [type, severity]))).toEqual(severities);
-    expect(entries.filter(([type]) => !/^[a-z]+\.[a-z]+(-[a-z]+)?$/.test(type))).toEqual([]);
+    expect(entries.filter(([type]) => !/^(would-[a-z]+|[a-z]+\.[a-z]+(-[a-z]+)?)$/.test(type))).toEqual([]);
     expect(Object.isFrozen(EVENT_TYPES)).toBe(true);
   });
 
@@ -63,7 +67,7 @@ describe('EVENT_TYPES', () => {
 });
 
 describe('Observer', () => {
-  const facts = { taskId: 1, reason: 'live-owner' };
+  const facts = { taskId: 1, reason: 'live-owner', actor: null, holder: null };
 
   test('tells a frozen event and counts it', () => {
     const heard: unknown[] = [];
@@ -79,6 +83,19 @@ describe('Observer', () => {
     observer.emit('action.deferred', facts);
     observer.emit('action.deferred', facts);
     expect(observer.counters().deferred).toBe(2);
+  });
+
+  test('takes a severity back, and keeps its own where the caller’s throws or says nonsense', () => {
+    const heard: unknown[] = [];
+    const emit = (severity: (event: OwnershipEvent) => unknown) =>
+      new Observer(({ severity: told }) => heard.push(told), severity).emit('action.deferred', facts);
+    emit(({ type }) => (type === 'action.deferred' ? 'debug' : undefined));
+    emit(() => 'loud');
+    emit(() => {
+      throw new Error('in trouble');
+    });
+    emit(() => undefined);
+    expect(heard).toEqual(['debug', 'info', 'info', 'info']);
   });
 
   test('swallows what a listener throws, and still counts', () => {

@@ -118,7 +118,7 @@ describe('createTransitionOwnership refuses', () => {
       TypeError,
       'dialect must be a whole Dialect: it has no nowMs',
     ],
-    ['a mode that is null', { mode: null }, RangeError, 'mode must be "on", "draining" or "off", got null'],
+    ['a mode that is null', { mode: null }, RangeError, 'mode must be "on", "observe", "draining" or "off", got null'],
     [
       'a format of times that is null',
       { timeFormat: null },

@@ -272,7 +272,12 @@ describe('createTransitionOwnership', () => {
       RangeError,
       'timeFormat must be one of "sqlite-text", "sqlite-seconds", "iso", "epoch-ms", "native", got "unix"',
     ],
-    ['an unknown mode', { ...usual, mode: 'offf' }, RangeError, 'mode must be "on", "draining" or "off", got "offf"'],
+    [
+      'an unknown mode',
+      { ...usual, mode: 'offf' },
+      RangeError,
+      'mode must be "on", "observe", "draining" or "off", got "offf"',
+    ],
     ['a scope that is none', { ...usual, scope: true }, TypeError, 'scope must be a function, got true'],
     ['an observer that is none', { ...usual, onEvent: 'log' }, TypeError, 'onEvent must be a function, got "log"'],
     [

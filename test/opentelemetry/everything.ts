@@ -6,6 +6,7 @@ import {
   ensureSchema,
   forceReleaseLease,
   type Listener,
+  type Mode,
   recoverOnStartup,
   releaseLease,
   resetRunOwnership,
@@ -18,8 +19,8 @@ import { failure, ok } from '../job/proofs.js';
 import { mapped, type Worker, type Yard } from '../job/yard.js';
 
 /** An ownership with jobs and a journal that tells its events to an observer. */
-export function observed(worker: Worker, onEvent: Listener) {
-  return createTransitionOwnership({ ...worker.base(), jobs: mapped, effects: {}, onEvent });
+export function observed(worker: Worker, onEvent: Listener, mode: Mode = 'on') {
+  return createTransitionOwnership({ ...worker.base(), jobs: mapped, effects: {}, onEvent, mode });
 }
 
 /** One process of real work and real trouble: an event of every type there is. */
@@ -41,7 +42,13 @@ export async function everything(yard: Yard, worker: Worker, onEvent: Listener):
   worker.wire.fault(/^update .transition_effect. set .state. = 'applied'/, 'refused');
   await failure(runEffect(own, lease, { effect: 'tag', key: 'c0ffee', apply: () => {} }));
   worker.wire.mend();
+  const watching = observed(worker, onEvent, 'observe');
+  const seen = await ok(acquireLease(watching, { taskId: 1, actor: 'monitor' }));
+  await ok(runEffect(watching, seen, { effect: 'merge_pr', key: 'c0ffee', apply: () => {} }));
+  await failure(runEffect(watching, seen, { effect: 'deploy', key: 'c0ffee', apply: hangUp }));
+  await ok(releaseLease(watching, seen));
   await ok(updateStageCas(own, { taskId: 1, expected: 'deploy', next: 'done', lease }));
+  await ok(updateStageCas(watching, { taskId: 1, expected: 'deploy', next: 'done' }));
   await failure(updateStageCas(own, { taskId: 1, expected: 'deploy', next: 'done', lease }));
   await ok(releaseLease(own, lease));
   await ok(releaseLease(own, await ok(acquireLease(own, { taskId: 1, actor: 'monitor' }))));

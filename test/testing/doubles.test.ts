@@ -65,7 +65,15 @@ describe('fixedIdentity', () => {
 describe('recordEvents', () => {
   test('keeps what it hears, by type', () => {
     const heard = recordEvents();
-    heard.onEvent({ type: 'stage.changed', severity: 'info', taskId: 1, from: 'a', to: 'b', fencingToken: 1 });
+    heard.onEvent({
+      type: 'stage.changed',
+      severity: 'info',
+      taskId: 1,
+      from: 'a',
+      to: 'b',
+      fencingToken: 1,
+      actor: null,
+    });
     expect(heard.of('stage.changed')[0]?.to).toBe('b');
     expect(heard.of('lease.lost')).toEqual([]);
     heard.clear();

@@ -181,6 +181,7 @@ export const regime: Proofs = {
     });
     const outside = await ok(acquireLease(own, { ...request, context: 'other' }));
     expect(outside.guarded).toBe(false);
+    await ok(releaseLease(own, outside));
     const inside = await ok(acquireLease(own, { ...request, context: 'guarded' }));
     expect(inside.guarded).toBe(true);
     expect(asked).toEqual([
@@ -279,6 +280,7 @@ export const regime: Proofs = {
     expect(lease.guarded).toBe(false);
     expect(rig.leases()).toHaveLength(1);
     a.wire.mend();
+    await ok(releaseLease(own, lease));
     const next = await ok(acquireLease(own, request));
     expect(rig.leases()).toMatchObject([{ claim: next.claim }]);
     expect(a.told('lease.reclaimed')).toMatchObject([{ reason: 'orphaned' }]);

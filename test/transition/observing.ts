@@ -1,0 +1,126 @@
+import {
+  acquireLease,
+  acquireLeases,
+  releaseLease,
+  shouldDefer,
+  snapshot,
+  updateStageCas,
+  withTransitionLease,
+} from 'transition-ownership';
+import { expect } from 'vitest';
+import { err, ok, type Proofs } from '../rig/proofs.js';
+
+const request = { taskId: 1, actor: 'finalizer', stage: 'deploy-staging' } as const;
+const move = { taskId: 1, expected: 'deploy-staging', next: 'deploy' } as const;
+
+/** The mode of the first week, what has no row, and the road between the modes. */
+export const observing: Proofs = {
+  'under observe a free task is taken as under on, and its stage is written by the plain UPDATE': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own({ mode: 'observe' });
+    const lease = await ok(acquireLease(own, request));
+    expect(lease.guarded).toBe(true);
+    const moved = await ok(updateStageCas(own, { ...move, lease, release: true }));
+    expect(moved).toMatchObject({ to: 'deploy', released: true, fencingToken: lease.fencingToken });
+    const writes = a.wire.sent.filter(({ sql }) => sql.startsWith('update "tasks"'));
+    expect(writes).toHaveLength(1);
+    expect(writes[0]?.sql).not.toContain('transition_lease');
+    expect(rig.leases()).toEqual([]);
+    expect(a.told('would-lose')).toEqual([]);
+  },
+
+  'under observe who would be refused goes on without a row, and it is reported with holder, verdict and stage': async (
+    rig,
+  ) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    const first = await ok(acquireLease(a.own(), request));
+    const own = b.own({ mode: 'observe' });
+    const handled = withTransitionLease(own, request, async ({ guarded }) => {
+      const { unguarded } = await ok(snapshot(own));
+      expect(unguarded).toMatchObject([{ taskId: 1, actor: 'finalizer', stage: 'deploy-staging', reason: 'observed' }]);
+      return guarded;
+    });
+    expect(await ok(handled)).toBe(false);
+    expect((await ok(snapshot(own))).unguarded).toEqual([]);
+    expect(b.told('would-refuse')).toMatchObject([
+      {
+        severity: 'warning',
+        failure: 'lease-busy',
+        verdict: 'live',
+        stage: 'deploy-staging',
+        holder: { actor: 'finalizer', fencingToken: first.fencingToken },
+      },
+    ]);
+    rig.run("update tasks set stage = 'done' where id = 2");
+    const many = await ok(
+      acquireLeases(own, [
+        { ...request, taskId: 2 },
+        { taskId: 77, actor: 'webhook' },
+      ]),
+    );
+    expect(many).toMatchObject({ acquired: [{ guarded: false }, { guarded: false }], busy: [], refused: [] });
+    expect(b.told('would-refuse').map(({ failure }) => failure)).toEqual(['lease-busy', 'lost-race', 'task-not-found']);
+    expect(await ok(shouldDefer(own, 1))).toEqual({ defer: false });
+  },
+
+  'under observe a write moves the stage whatever stands there, and what on would have refused is reported': async (
+    rig,
+  ) => {
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    await ok(acquireLease(a.own(), request));
+    const own = b.own({ mode: 'observe' });
+    await ok(updateStageCas(own, { ...move, expected: 'done' }));
+    expect(rig.task(1)).toMatchObject({ stage: 'deploy' });
+    await ok(updateStageCas(own, { ...move, expected: 'deploy', next: 'done' }));
+    expect(b.told('would-lose')).toMatchObject([
+      { taskId: 1, expected: 'done', actual: 'deploy-staging', failure: 'lost-race' },
+      { taskId: 1, expected: 'deploy', actual: 'deploy', failure: 'lease-busy' },
+    ]);
+    expect(await err(updateStageCas(own, { ...move, taskId: 77 }))).toMatchObject({ type: 'task-not-found' });
+  },
+
+  'under observe a lease table that is not there, and a store in trouble, refuse nothing': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own({ mode: 'observe' });
+    rig.run('drop table transition_lease');
+    const handled = withTransitionLease(own, request, (held) => held.updateStage('deploy'));
+    expect(await ok(handled)).toMatchObject({ to: 'deploy', fencingToken: null });
+    expect(a.told('would-refuse')).toMatchObject([{ failure: 'store-failure' }]);
+  },
+
+  'a task that this process holds without a row is busy under on: its handler began under off': async (rig) => {
+    const a = rig.start('a');
+    let mode: 'off' | 'draining' | 'on' = 'off';
+    const own = a.own({ mode: () => mode });
+    const lease = await ok(acquireLease(own, request));
+    expect((await ok(snapshot(own))).unguarded).toMatchObject([{ taskId: 1, reason: 'off' }]);
+    mode = 'draining';
+    const waiting = new AbortController();
+    const idle = own.idle({ signal: waiting.signal });
+    mode = 'on';
+    const second = await err(acquireLease(own, { ...request, actor: 'webhook' }));
+    expect(second).toMatchObject({ type: 'lease-busy', reason: 'unguarded-here', holder: null });
+    expect((await ok(acquireLeases(own, [request]))).busy).toMatchObject([{ reason: 'unguarded-here' }]);
+    expect(rig.leases()).toEqual([]);
+    await ok(releaseLease(own, lease));
+    await ok(idle);
+    const next = await ok(acquireLease(own, request));
+    const never = own.idle({ signal: waiting.signal });
+    waiting.abort();
+    expect(await err(never)).toMatchObject({ type: 'not-granting', reason: 'aborted' });
+    await ok(releaseLease(own, next));
+  },
+
+  'proceed-unguarded opens all the way: the stage is written by compare-and-swap where the lease table is in trouble':
+    async (rig) => {
+      const own = rig.start('a').own();
+      rig.run('drop table transition_lease');
+      const lease = await ok(acquireLease(own, { ...request, ifStoreFails: 'proceed-unguarded' }));
+      expect(await err(updateStageCas(own, { ...move, expected: 'done', lease }))).toMatchObject({ type: 'lost-race' });
+      expect(await ok(updateStageCas(own, { ...move, lease }))).toMatchObject({ to: 'deploy', fencingToken: null });
+      // Without such a lease nothing is opened.
+      expect(await err(updateStageCas(own, { ...move, expected: 'deploy', next: 'done' }))).toMatchObject({
+        type: 'store-failure',
+      });
+    },
+};
