@@ -4,6 +4,7 @@ import type { Finding } from './core/finding.js';
 import type { Holder } from './core/holder.js';
 import type { IdType, IdValue } from './core/id.js';
 import { inspectValue } from './core/inspect-value.js';
+import type { Mode } from './core/mode.js';
 import type { Observer } from './core/observer.js';
 import type { StageMap } from './core/stages.js';
 import type { Timing } from './core/timing.js';
@@ -27,11 +28,7 @@ import type { SoughtStatements } from './sql/sought-statements.js';
 import type { TaskStatements } from './sql/task-statements.js';
 import type { ExpiryWatch } from './system/expiry-watch.js';
 
-/**
- * Whether the library guards at all: `off` does what the orchestrator did before, `observe` too and reports what `on`
- * would have refused, `draining` grants nothing new.
- */
-export type Mode = 'on' | 'observe' | 'draining' | 'off';
+export type { Mode } from './core/mode.js';
 
 /** `refuse` looks and refuses by what it finds, `report` looks and reports, `off` never looks. */
 export type SurveyMode = 'refuse' | 'report' | 'off';

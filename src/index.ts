@@ -11,10 +11,7 @@ export {
 } from './core/effect.js';
 export type { Json } from './core/effect-result.js';
 export {
-  type CounterName,
-  type Counters,
   type EffectFacts,
-  EVENT_TYPES,
   type EventFacts,
   type EventType,
   type GoneFacts,
@@ -24,6 +21,7 @@ export {
   type OwnershipEvent,
   type Severity,
 } from './core/event.js';
+export { type CounterName, type Counters, EVENT_TYPES } from './core/event-types.js';
 export type * from './core/failure.js';
 export type { Finding, FindingCode, FindingSeverity } from './core/finding.js';
 export type { Holder } from './core/holder.js';

@@ -3,6 +3,7 @@ import { type Context, carry, type Mode } from './context.js';
 import { checkObject } from './core/check.js';
 import type { IdType } from './core/id.js';
 import { inspectValue } from './core/inspect-value.js';
+import { readMode } from './core/mode.js';
 import { Observer } from './core/observer.js';
 import { unawaited } from './core/unawaited.js';
 import type { Dialect } from './dialect/dialect.js';
@@ -171,25 +172,6 @@ function compose(options: CheckedOptions): Context {
     claims: new Claims(registry, leaseTable),
   });
   return context;
-}
-
-const MODES: readonly unknown[] = ['on', 'observe', 'draining', 'off'];
-
-/** A switch that throws, or returns nonsense, is on: a broken switch must not switch the guard off. */
-function readMode(mode: Mode | (() => Mode)): () => Mode {
-  if (typeof mode === 'function') {
-    return () => {
-      try {
-        const read = unawaited(mode());
-        return MODES.includes(read) ? read : 'on';
-      } catch {
-        return 'on';
-      }
-    };
-  }
-  if (!MODES.includes(mode))
-    throw new RangeError(`mode must be "on", "observe", "draining" or "off", got ${inspectValue(mode)}`);
-  return () => mode;
 }
 
 /** A request without a context is covered: who forgot it must not write under an owner. A scope that throws covers all. */

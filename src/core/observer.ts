@@ -1,12 +1,5 @@
-import {
-  type CounterName,
-  type Counters,
-  EVENT_TYPES,
-  type EventFacts,
-  type EventType,
-  type OwnershipEvent,
-  type Severity,
-} from './event.js';
+import { type EventFacts, type EventType, type OwnershipEvent, type Severity } from './event.js';
+import { type CounterName, type Counters, EVENT_TYPES } from './event-types.js';
 import { unawaited } from './unawaited.js';
 
 /** What a caller's observer may be; whatever it throws, or rejects with, is swallowed. */
@@ -24,7 +17,7 @@ export class Observer {
   readonly #followers = new Set<Listener>();
   readonly #severity: Weigh | undefined;
 
-  constructor(listener: Listener | undefined, severity?: Weigh | undefined) {
+  constructor(listener: Listener | undefined, severity?: Weigh) {
     this.#listener = listener;
     this.#severity = severity;
   }

@@ -28,6 +28,7 @@ import {
   undo,
   unfit,
 } from './acquisition.js';
+import { findOwn } from './find-own.js';
 import { release } from './give-back.js';
 import { enterClaim, grantUnguarded, insertParameters, leaveClaim, type Pending } from './grant.js';
 import { giveBackLate, insertWithin } from './insert-within.js';
@@ -190,21 +191,4 @@ async function look(context: Context, keyed: Keyed, mayHaveWritten: boolean): Re
   const found = await findTask(context, keyed.pending.request, mayHaveWritten ? 'write' : 'look');
   if (found.isErr()) return err(mayHaveWritten ? ofUnknownOutcome(found.error) : found.error);
   return settle(context, keyed, found.value, { askedAt, mayHaveWritten });
-}
-
-/** A broken insert may have left its row all the same: the claim shows it. */
-async function findOwn(
-  context: Context,
-  { pending }: Keyed,
-  failure: StoreFailure,
-): Promise<Result<Lease, AcquireFailure>> {
-  if (failure.outcome !== 'unknown' || context.session.inTransaction) return err(failure);
-  const askedAt = anchorNow(context.ports.clock);
-  const found = (await findTask(context, pending.request, 'look')).unwrapOr(null);
-  const { judged } = found ?? { judged: null };
-  if (found === null || judged === null || !('judgement' in judged) || judged.holder.claim !== pending.claim)
-    return err(failure);
-  const settled = await settle(context, { pending, key: found.taskId }, found, { askedAt, mayHaveWritten: true });
-  const own = settled.unwrapOr(undefined);
-  return own === undefined || (own.isErr() && own.error.type === 'lease-busy') ? err(failure) : own;
 }

@@ -1,6 +1,7 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf, type Mode } from '../context.js';
-import { type Counters, type JsonId, jsonId } from '../core/event.js';
+import { type JsonId, jsonId } from '../core/event.js';
+import { type Counters } from '../core/event-types.js';
 import type { StoreFailure } from '../core/failure.js';
 import { isOwnProcess, type Verdict, type VerdictReason } from '../core/verdict.js';
 import type { Judged } from '../lease-row/judge-holder.js';
