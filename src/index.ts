@@ -147,7 +147,7 @@ export {
 export { type ReleaseOptions, releaseLease } from './lease/release-lease.js';
 export { releaseLeases } from './lease/release-leases.js';
 export {
-  type JobsSnapshot,
+  type JobCounts,
   type LeaseSnapshot,
   type Snapshot,
   snapshot,

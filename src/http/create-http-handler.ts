@@ -21,7 +21,7 @@ import { failed, json, refusal, reply } from './replies.js';
  * | `GET /queue` | the snapshot and the broken-off transitions, as JSON |
  * | `GET /metrics` | counters and gauges, in the text format of Prometheus |
  * | `GET /tasks/:id/explain` | one task: who holds it on what evidence, and its effects, as JSON |
- * | `GET /events` | server-sent events: `told` for each event of this process, `state` for the queue |
+ * | `GET /events` | server-sent events: `told` for each event of this process, `state` for the queue, `trouble` where it cannot be read |
  * | `POST /transition-lease/release` | `{ taskId, fencingToken, by, reason }`, as `forceReleaseLease` takes it |
  * | `POST /transitions/abandon` | `{ taskId, fencingToken, by, reason }`: gives up the transition of an owner that is proved dead |
  * | `POST /effects/resolve` | `{ taskId, effect, key, outcome, by, reason }`, as `resolveEffect` takes it |

@@ -32,7 +32,7 @@ export class Live {
   readonly #context: Context;
   readonly #read: () => Promise<object | undefined>;
   readonly #viewers = new Set<Viewer>();
-  #recent: Told[] = [];
+  readonly #recent: Told[] = [];
   #next: { readonly at: number; readonly call: ScheduledCall } | undefined;
   #showing = false;
   #closed = false;
@@ -77,7 +77,9 @@ export class Live {
 
   #tell(event: OwnershipEvent): void {
     const told = { at: new Date(this.#context.ports.clock.wallMs()).toISOString(), event };
-    this.#recent = [...this.#recent.slice(1 - REMEMBERED), told];
+    this.#recent.push(told);
+    if (this.#recent.length > REMEMBERED) this.#recent.shift();
+    if (this.#viewers.size === 0) return;
     this.#send(message('told', told));
     // What is told by the reading itself must not make it read again.
     if (!this.#showing) this.#showIn(SOON_MS);
@@ -97,8 +99,7 @@ export class Live {
     this.#showing = true;
     const queue = await this.#read();
     this.#showing = false;
-    // A line of no meaning finds out who is gone.
-    this.#send(queue === undefined ? encoder.encode(':\n\n') : message('state', queue));
+    this.#send(queue === undefined ? message('trouble', {}) : message('state', queue));
     for (const viewer of this.#viewers) if (viewer.until <= this.#now()) this.#end(viewer);
     if (this.#context.closing.begun) this.close();
     else this.#showIn(EVERY_MS);

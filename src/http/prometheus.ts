@@ -22,7 +22,13 @@ type Point = readonly [value: number, labels?: Readonly<Record<string, string>>]
  * const text = (await snapshot(ownership)).map(toPrometheus); // for your own GET /metrics, beside what it has
  * ```
  */
-export function toPrometheus({ leases, jobs, impossibleQueued, unfinishedEffects, counters }: Snapshot): string {
+export function toPrometheus({
+  leases,
+  jobCounts: jobs,
+  impossibleQueued,
+  unfinishedEffects,
+  counters,
+}: Snapshot): string {
   const held = (verdict: Verdict): Point => [
     leases.filter((lease) => lease.verdict === verdict).length,
     { ['transition_ownership_verdict']: verdict },

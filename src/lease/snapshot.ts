@@ -34,7 +34,7 @@ export interface LeaseSnapshot {
 }
 
 /** How many jobs there are, among the first 50,000 of each status. */
-export interface JobsSnapshot {
+export interface JobCounts {
   readonly queued: number;
   readonly running: number;
   /** Since the start of the oldest run, by the database's clock, in ms; `null` if none has one that can be read. */
@@ -65,7 +65,7 @@ export interface Snapshot {
   /** Rows of leases that cannot be read, among those that were looked at: each is reported by `store.failed`. */
   readonly unreadable: number;
   /** Your jobs; `null` without the option `jobs`. */
-  readonly jobs: JobsSnapshot | null;
+  readonly jobCounts: JobCounts | null;
   /** Queued jobs that carry a run's ownership, among the first 50,000; `null` without the option `jobs`. */
   readonly impossibleQueued: number | null;
   /** Effects that were started and whose end is not known; `null` without the option `effects`. */
@@ -111,7 +111,7 @@ async function take(context: Context): Promise<Result<Snapshot, StoreFailure>> {
       leases: Object.freeze(judged.map((each) => toSnapshot(context, each))),
       truncated,
       unreadable,
-      jobs: counted.value.jobs,
+      jobCounts: counted.value.jobs,
       impossibleQueued: counted.value.impossible,
       unfinishedEffects: unfinished.value,
       unguarded: Object.freeze(
@@ -143,7 +143,7 @@ async function readLeases(context: Context): Promise<Result<Leases, StoreFailure
 }
 
 interface Counted {
-  readonly jobs: JobsSnapshot | null;
+  readonly jobs: JobCounts | null;
   readonly impossible: number | null;
 }
 

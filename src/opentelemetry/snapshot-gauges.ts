@@ -50,7 +50,7 @@ function reader(ownership: TransitionOwnership, gauges: Gauges, common: Attribut
     for (const { verdict } of seen.leases) counts[verdict] += 1;
     for (const [verdict, count] of Object.entries(counts))
       result.observe(gauges.leases, count, { ...common, 'transition_ownership.verdict': verdict });
-    const { jobs, leases, impossibleQueued, unfinishedEffects } = seen;
+    const { jobCounts: jobs, leases, impossibleQueued, unfinishedEffects } = seen;
     const values: readonly (readonly [ObservableGauge, number | null])[] = [
       [gauges.oldestLease, oldestLeaseMs(leases) / 1_000],
       [gauges.queued, jobs && jobs.queued],

@@ -154,6 +154,13 @@ describe('the page', () => {
     expect(await at.page.getByRole('button', { name: /Release|Resolve/ }).count()).toBe(0);
   });
 
+  test('says so when the database does not answer, and that what it shows is old', TIME, async () => {
+    await using at = await openPage();
+    await at.page.getByRole('status').getByText('live').waitFor();
+    await at.db.destroy();
+    await at.page.getByRole('status').getByText('the database does not answer').waitFor();
+  });
+
   test('keeps the focus while what it shows changes', TIME, async () => {
     await using at = await openPage();
     const { page } = at;

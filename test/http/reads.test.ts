@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { acquireLease, snapshot } from 'transition-ownership';
+import { acquireLease, releaseLease, snapshot } from 'transition-ownership';
 import { createHttpHandler, toNodeListener, toPrometheus } from 'transition-ownership/http';
 import { expect, test } from 'vitest';
 import { listen, openSite } from './site.js';
@@ -81,6 +81,21 @@ test('GET /events tells what happened before and what happens, and shows the que
   const text = await watching;
   expect(text).toMatch(/event: told\ndata: \{"at":"[^"]+","event":\{"type":"lease.acquired".*"before"/);
   expect(text.indexOf('before')).toBeLessThan(text.indexOf('after'));
+});
+
+test('GET /events shows whoever comes late the last hundred events, and no more', async () => {
+  await using site = await openSite();
+  for (let each = 0; each < 60; each += 1) {
+    const lease = (await acquireLease(site.ownership, { taskId: 1, actor: `actor ${each}` }))._unsafeUnwrap();
+    void (await releaseLease(site.ownership, lease));
+  }
+  const text = await read(await site.handler(new Request('http://localhost/events')), (seen) =>
+    seen.includes('"actor 59"'),
+  );
+  const seen = [...text.matchAll(/event: told/g)].length;
+  expect(seen).toBeGreaterThan(90);
+  expect(seen).toBeLessThanOrEqual(100);
+  expect(text).not.toContain('"actor 5"');
 });
 
 test('viewers are let in up to a bound, and their places are given on', async () => {

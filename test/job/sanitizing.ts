@@ -271,14 +271,14 @@ export const sanitizing: Proofs = {
 
   'snapshot counts the jobs that wait and run, and says how long ago the oldest run started': async (yard) => {
     const ownership = yard.start('a').own();
-    expect((await ok(snapshot(ownership))).jobs).toEqual({ queued: 0, running: 0, oldestRunningMs: null });
+    expect((await ok(snapshot(ownership))).jobCounts).toEqual({ queued: 0, running: 0, oldestRunningMs: null });
     await mixed(yard);
     const { length: queued } = (await yard.jobs()).filter(({ status }) => status === 'queued');
     const before = (await yard.jobs()).filter(({ status }) => status === 'running').length;
     await yard.put({ status: 'running', run_id: 7, started_at: yard.nowMs - 5_000 });
     await yard.put({ status: 'running', run_id: 8, started_at: yard.nowMs - 3_600_000 });
     await yard.put({ status: 'running', run_id: 9, started_at: null });
-    const { jobs } = await ok(snapshot(ownership));
+    const { jobCounts: jobs } = await ok(snapshot(ownership));
     expect(jobs).toMatchObject({ queued, running: before + 3 });
     expect(Math.abs((jobs?.oldestRunningMs ?? 0) - 3_600_000)).toBeLessThan(60_000);
   },

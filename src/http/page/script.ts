@@ -51,7 +51,7 @@ function effectRow({ taskId, effect, key, fencingToken, startedAtMs, state, mess
   return { key: JSON.stringify([taskId, effect, key]), cells: [taskId, effect, element('code', { text: key }), fencingToken, begun, toned(state), message, [...resolve]] };
 }
 
-const own = ['mode', 'liveness', 'at', 'leases', 'truncated', 'unreadable', 'impossibleQueued', 'unfinishedEffects', 'counters', 'transitions', 'underWay'];
+const own = ['mode', 'liveness', 'at', 'leases', 'truncated', 'unreadable', 'jobCounts', 'impossibleQueued', 'unfinishedEffects', 'counters', 'transitions', 'underWay'];
 
 /** What the application adds: each of its lists as a table. */
 function showAdded(queue) {
@@ -149,13 +149,19 @@ find('#explain').onsubmit = (submit) => {
 document.addEventListener('keydown', ({ key }) => key === 'Escape' && say(''));
 
 const source = new EventSource(base + '/events');
+const connected = (text) => {
+  if (find('#connection').textContent !== text) find('#connection').textContent = text;
+};
 source.onopen = () => {
   find('#events').replaceChildren();
-  find('#connection').textContent = mayOrder ? 'live' : 'live, to look at only';
 };
 source.onerror = () => {
-  find('#connection').textContent = 'connection lost, trying again';
+  connected('connection lost, trying again');
 };
-source.addEventListener('state', ({ data }) => show(JSON.parse(data)));
+source.addEventListener('state', ({ data }) => {
+  connected(mayOrder ? 'live' : 'live, to look at only');
+  show(JSON.parse(data));
+});
+source.addEventListener('trouble', () => connected('the database does not answer: what is shown is old'));
 source.addEventListener('told', ({ data }) => tell(JSON.parse(data)));
 `;
