@@ -58,6 +58,8 @@ function showAdded(queue) {
   for (const [name, items] of Object.entries(queue)) {
     if (own.includes(name) || !Array.isArray(items)) continue;
     const id = 'added-' + name;
+    // Holds without a row are rare: they have a table when there are any.
+    if (name === 'unguarded' && items.length === 0 && document.getElementById(id) === null) continue;
     if (find('#added').querySelector('#' + CSS.escape(id)) === null) {
       const where = element('div', { id, tabindex: '-1' });
       const title = element('h2', { text: words(name), id: id + '-title' });
@@ -71,7 +73,7 @@ function show(queue) {
   abouts.clear();
   const { mode, leases, transitions, counters } = queue;
   find('#mode').textContent = 'guard ' + mode;
-  find('#mode').className = 'badge ' + { on: 'good', draining: 'warn', off: 'bad' }[mode];
+  find('#mode').className = 'badge ' + ({ on: 'good', off: 'bad' }[mode] ?? 'warn');
   const effects = transitions.flatMap(({ taskId, effects }) => effects.map((effect) => ({ taskId, ...effect })));
   place(find('#leases'), table('leases-title', leaseHeads, leases.map(leaseRow)), leases.length);
   place(find('#transitions'), table('transitions-title', transitionHeads, transitions.map(transitionRow)), transitions.length);
