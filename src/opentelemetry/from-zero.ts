@@ -1,6 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { EventType, OwnershipEvent } from '../index.js';
-import { KNOWN_REASONS } from './known-reason.js';
+import { DEAD_REASONS } from './known-reason.js';
 
 const each = (name: string, values: readonly string[]): readonly Attributes[] =>
   values.map((value) => ({ [`transition_ownership.${name}`]: value }));
@@ -11,7 +11,7 @@ const each = (name: string, values: readonly string[]): readonly Attributes[] =>
  */
 export const FROM_ZERO: Readonly<Partial<Record<EventType, readonly Attributes[]>>> = {
   'lease.forced': [{}],
-  'lease.reclaimed': each('reason', KNOWN_REASONS),
+  'lease.reclaimed': each('reason', DEAD_REASONS),
   'lease.lost': each('reason', ['superseded', 'gone', 'over-budget', 'unverifiable']),
   'lease.release-failed': [{}],
   'lease.renewal-failed': each('reason', ['late', 'failed']),

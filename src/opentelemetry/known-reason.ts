@@ -15,8 +15,15 @@ const REASONS: Readonly<Record<VerdictReason, true>> = {
   unreadable: true,
 };
 
-/** All of them. */
-export const KNOWN_REASONS = Object.keys(REASONS);
+/** Those of owners that are dead: only they are reclaimed. */
+export const DEAD_REASONS: readonly VerdictReason[] = [
+  'over-budget',
+  'expired',
+  'orphaned',
+  'process-gone',
+  'pid-reused',
+  'another-boot',
+];
 
 /** A reason that is one of few. */
 export const knownReason = (reason: string): string => (Object.hasOwn(REASONS, reason) ? reason : '_OTHER');

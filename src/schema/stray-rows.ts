@@ -35,6 +35,8 @@ async function strayIn(
   const names = { tasks, id, stage, taskIdType };
   const strays = strayStatement(session.database, dialect, names, tableName(table.schema, table.table));
   const read = await execute(session, strays({ limit: NAMED + 1 }));
+  // That a table is missing is found elsewhere.
+  if (read.isErr() && read.error.kind === 'schema' && !session.inTransaction) return ok([]);
   return read.map(({ rows }) => {
     if (rows.length === 0) return [];
     const ids = rows.slice(0, NAMED).map((row) => inspectValue(readId(taskIdType, row['task_id'])));

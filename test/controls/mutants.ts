@@ -52,7 +52,7 @@ export function allMutants(): readonly Mutant[] {
   const database = databases.find(([dialect]) => dialect === sqliteDialect)?.[1];
   if (database === undefined) throw new Error('SQLite is one of the databases');
   const all: Statements = {
-    ...leases(sqliteDialect, database),
+    ...ofOneConnection(leases(sqliteDialect, database)),
     // Where INSERT gives no rows, it does not look at the task.
     ...pick(leases(countingDialect, database), 'insert', 'insertMany'),
     ...pick(acquisitions(sqliteDialect, database), 'take', 'take in any stage', 'takeMany', 'find', 'findMany'),
@@ -69,6 +69,11 @@ export function allMutants(): readonly Mutant[] {
       return mutantsOf(name, text).filter(({ mutant }) => !TOLD_BY_OTHER_IDS.test(mutant));
     }),
   );
+}
+
+/** Without those that are sent to servers alone, where test/servers has what they promise. */
+function ofOneConnection({ discard: _, findUnlocked: __, ...statements }: Statements): Statements {
+  return statements;
 }
 
 function pick(statements: Statements, ...names: readonly string[]): Statements {

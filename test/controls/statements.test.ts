@@ -149,6 +149,18 @@ const controls: Readonly<Record<string, Control>> = {
     operation,
     'reclaimStaleLeases deletes the leases of the dead, keeps all others, and tells both',
   ),
+  'takeAway: without "task_id" = ?': by(
+    plans,
+    'every statement finds the rows that it names by an index, however many there are',
+  ),
+  'takeAway: without "claim" = ?': by(
+    operation,
+    'forceReleaseLease that races a new acquisition leaves the new owner alone',
+  ),
+  'takeAway: without returning …': by(
+    operation,
+    'forceReleaseLease takes exactly the acquisition that the operator named, alive or not',
+  ),
   'take: the greater for min(': by(
     acquisition,
     'acquireLease takes a free task, and its row says who holds it since when and for how long',
