@@ -63,9 +63,10 @@ async function parent(): Promise<void> {
 
   // Without a probe nobody can know, and it is held for a person; with one the answer decides.
   const blind = (await recoverOnStartup(ownership, { jobs: 'dead-only' }))._unsafeUnwrap();
-  for (const { reason } of blind.reclaimed) console.log(`reclaimed: ${reason}`);
-  for (const { decision, effects } of blind.transitions)
+  for (const { decision, effects, lease } of blind.transitions) {
+    console.log(`its owner: ${lease?.reason}`);
     console.log(`without a probe: ${decision}, ${effects[0]?.message}`);
+  }
   const asked = (await recoverOnStartup(ownership, { jobs: 'dead-only', probes: { merge_pr: probe } }))._unsafeUnwrap();
   for (const { decision } of asked.transitions) console.log(`with a probe: ${decision}`);
 
@@ -78,7 +79,7 @@ async function parent(): Promise<void> {
 }
 
 // Output:
-// reclaimed: process-gone
+// its owner: process-gone
 // without a probe: hold, it was started, and there is no probe to ask
 // with a probe: converge
 // the task is done

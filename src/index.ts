@@ -161,12 +161,14 @@ export type { Files } from './port/files.js';
 export type { Ports } from './port/ports.js';
 export type { ProcessTable } from './port/process-table.js';
 export type { Randomness } from './port/randomness.js';
+export { type AbandonRequest, abandonTransition } from './recovery/abandon-transition.js';
 export {
   type RecoveryReport,
   type RecoveryReportWith,
   type RecoveryRequest,
-  recoverOnStartup,
-} from './recovery/recover-on-startup.js';
+  recover,
+} from './recovery/recover.js';
+export { recoverOnStartup } from './recovery/recover-on-startup.js';
 export type {
   UnfinishedTransition,
   UnfinishedTransitions,

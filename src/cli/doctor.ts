@@ -100,5 +100,7 @@ const effects: Look = async ({ over, mapping, mapped }) => {
   if (!mapped && !(await isThere('effects', over)))
     return [advice('no-effects', 'No effects were looked at: no journal of effects can be read.')];
   const { transitions } = await foresee(over(['effects']), 'The effects cannot be read');
-  return transitions.flatMap(({ taskId, effects }) => effects.map((effect) => explainEffect(taskId, effect)));
+  return transitions.flatMap(({ taskId, effects }) =>
+    effects.filter(({ state }) => state === 'started').map((effect) => explainEffect(taskId, effect)),
+  );
 };

@@ -29,7 +29,7 @@ export async function recover(ownership: Ownership, dryRun: boolean, pidsCount: 
   const { jobs, sanitized, reclaimed, skipped, transitions, underWay, unreadable, complete } = done;
   const work = (jobs?.requeued.length ?? 0) + (sanitized?.found ?? 0) + reclaimed.length;
   const left = !complete || transitions.length > 0;
-  const leases = reclaimed.map(({ claim: _, ...lease }) => lease);
+  const leases = reclaimed.map(publicLease);
   const document = {
     command: 'recover',
     dryRun,
@@ -37,7 +37,7 @@ export async function recover(ownership: Ownership, dryRun: boolean, pidsCount: 
     sanitized,
     reclaimed: leases,
     skipped: skipped.map(({ claim: _, ...lease }) => lease),
-    transitions,
+    transitions: transitions.map(({ lease, ...transition }) => ({ ...transition, lease: lease && publicLease(lease) })),
     underWay,
     unreadable,
     complete,
@@ -62,7 +62,7 @@ function recoveryText(recovery: Recovery, dryRun: boolean, pidsCount: boolean): 
     left.length > 0 && `Jobs left for the next time, for they changed or are locked: ${listed(left)}.`,
     skipped.length > 0 && `Leases left for the next time: ${listed(skipped.map(({ taskId }) => taskId))}.`,
     unreadable > 0 && `${counted(unreadable, 'job')} cannot be read, and nothing was done with them: doctor says why.`,
-    `${counted(transitions.length, 'transition')} broken off in an effect; ${underWay.length} under way.`,
+    `${counted(transitions.length, 'transition')} broken off; ${underWay.length} under way.`,
     transitions.length > 0 && `${effectTable(transitions)}\n${LOOK}`,
     dryRun && 'Nothing was changed.',
   ]);
@@ -75,21 +75,22 @@ export const PIDS = 'Bare pids of job rows prove nothing here: if they are those
 const LOOK =
   'Look in the outside system and say what you saw with resolveEffect, or let your application ask its probes at its start.';
 
+/** The claim is what a fence goes by: nobody is shown it. */
+function publicLease({ claim: _, ...lease }: Recovery['reclaimed'][number]) {
+  return lease;
+}
+
 function reclaimedTable(reclaimed: Recovery['reclaimed']): string {
   const rows = reclaimed.map((lease) => [lease.taskId, lease.fencingToken, lease.actor, owner(lease), lease.reason]);
   return table(['task', 'token', 'actor', 'owner', 'reason'], rows);
 }
 
 function effectTable(transitions: Recovery['transitions']): string {
-  const rows = transitions.flatMap(({ taskId, effects }) =>
-    effects.map(({ effect, key, fencingToken, decision, message }) => [
-      taskId,
-      effect,
-      key,
-      fencingToken,
-      decision,
-      message,
-    ]),
+  const none = { effect: '-', key: '-', message: 'its owner is dead, and the stage was not written' };
+  const rows = transitions.flatMap(({ taskId, effects, decision: whole, lease }) =>
+    (effects.length > 0 ? effects : [{ ...none, fencingToken: lease?.fencingToken ?? null, decision: whole }]).map(
+      ({ effect, key, fencingToken, decision, message }) => [taskId, effect, key, fencingToken, decision, message],
+    ),
   );
   return table(['task', 'effect', 'key', 'token', 'decision', 'why'], rows);
 }

@@ -166,7 +166,7 @@ export interface EventFacts {
   };
   /** An operator overruled the library. */
   'operator.acted': {
-    readonly action: 'force-release' | 'resolve-effect';
+    readonly action: 'force-release' | 'resolve-effect' | 'abandon-transition';
     readonly taskId: JsonId;
     readonly fencingToken: number | null;
     readonly by: string;

@@ -84,6 +84,7 @@ export const taskId = idOf('task', (ids) => ids.taskIdType);
 export const runId = idOf('run', (ids) => ids.runIdType);
 export const jobId = idOf('job', (ids) => ids.jobs?.idType);
 export const string: Rule<string> = by(checkString);
+export const token: Rule<number> = by((name, value): asserts value is number => checkId(name, 'integer', value));
 export const text: Rule<string> = by(checkText);
 export const stage: Rule<string> = by((name, value): asserts value is string => checkText(name, value, 0));
 export const boolean: Rule<boolean> = by(checkBoolean);

@@ -1,7 +1,6 @@
-import { alreadyFree, leaseBusy } from '../core/fail.js';
 import {
+  abandonTransition,
   forceReleaseLease,
-  inspectLease,
   parseTaskId,
   resolveEffect,
   type Shape,
@@ -28,13 +27,8 @@ export const orders: Readonly<Record<string, Order>> = {
   '/transitions/abandon': {
     action: 'abandon',
     carryOut: async (ownership, said) => {
-      const inspected = await inspectLease(ownership, said.taskId);
-      if (inspected.isErr()) return failed(inspected.error);
-      if (inspected.value.state === 'free') return failed(alreadyFree(said.taskId));
-      const { holder, verdict, reason } = inspected.value;
-      if (verdict !== 'dead') return failed(leaseBusy(said.taskId, holder, { verdict, reason }));
-      // Exactly the acquisition that was judged: one that has come since is another's.
-      return release(ownership, { fencingToken: holder.fencingToken, ...said });
+      const abandoned = await abandonTransition(ownership, said as unknown as Parameters<typeof abandonTransition>[1]);
+      return abandoned.isOk() ? json(200, withoutClaim(abandoned.value)) : failed(abandoned.error);
     },
   },
   '/effects/resolve': {

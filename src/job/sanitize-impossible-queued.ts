@@ -4,11 +4,13 @@ import { type EventFacts, jsonInstant } from '../core/event.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { IdValue } from '../core/id.js';
 import type { SeenJob } from '../core/job.js';
+import { MAX_LIMIT } from '../core/limit.js';
 import { boolean, limit, optional, type RulesOf, requestOf } from '../core/request.js';
 import type { ShapeWithJobs } from '../shape.js';
 import { neverReject } from '../sql/never-reject.js';
 import { suited } from '../survey/suited.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
+import { lookForImpossible } from './find-impossible-queued.js';
 import { type FoundJob, type FoundJobWith, toFound } from './found-job.js';
 import { factsOf, type Jobs, jobsOf } from './jobs-of.js';
 import { repairPage } from './repair-page.js';
@@ -138,4 +140,12 @@ export function sanitizeReport(done: Omit<SanitizeReport, 'complete'>): Sanitize
 
 function eventFacts(job: SeenJob): EventFacts['queue.sanitized'] {
   return { ...factsOf(job), startedAt: jsonInstant(job.startedAt) };
+}
+
+/** The impossible jobs as a pass would report them that repaired each. */
+export async function wouldSanitize(context: Context, jobs: Jobs): Promise<Result<SanitizeReport, StoreFailure>> {
+  const looked = await lookForImpossible(context, jobs, MAX_LIMIT);
+  return looked.map(({ found, unreadable }) =>
+    sanitizeReport({ found: found.length, sanitized: found, skipped: [], unreadable }),
+  );
 }

@@ -107,7 +107,7 @@ export async function acquireGuarded(
   context: Context,
   request: CheckedRequest,
 ): Promise<Result<Lease, AcquireFailure>> {
-  const here = await unguardedHere(context, request);
+  const here = context.holds.size === 0 ? ok(undefined) : await unguardedHere(context, request);
   if (here.isErr()) return err(here.error);
   if (here.value !== undefined) return err(here.value);
   const pending = enterClaim(context, request);

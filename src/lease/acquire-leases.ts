@@ -91,7 +91,7 @@ async function acquireAll(
     else if (observed.error.type === 'not-granting') return err(observed.error);
   }
   for (const [at, request] of requests.entries()) {
-    const here = regimes[at] === 'on' ? await unguardedHere(context, request) : ok(undefined);
+    const here = regimes[at] === 'on' && context.holds.size > 0 ? await unguardedHere(context, request) : ok(undefined);
     if (here.isErr()) return err(here.error);
     if (here.value !== undefined) outcomes.set(request.taskId, err(here.value));
   }

@@ -4,9 +4,9 @@ import { jsonId } from '../core/event.js';
 import { alreadyFree, leaseContended, nameHolder, storeFailure, tokenMismatch } from '../core/fail.js';
 import type { AlreadyFree, StoreFailure, TokenMismatch } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
-import { checkId, type IdValue } from '../core/id.js';
+import type { IdValue } from '../core/id.js';
 import { invariant } from '../core/invariant.js';
-import { by, type RulesOf, requestOf, taskId, text } from '../core/request.js';
+import { type RulesOf, requestOf, taskId, text, token } from '../core/request.js';
 import { readJudged, seekJudged } from '../lease-row/read-holder.js';
 import type { Shape } from '../shape.js';
 import { changed, execute, UNHEARD } from '../sql/execute.js';
@@ -26,8 +26,6 @@ export interface ForceReleaseRequest<S extends Shape> {
   /** Why. At most 255 bytes. */
   readonly reason: string;
 }
-
-const token = by((name, value): asserts value is number => checkId(name, 'integer', value));
 
 const check = requestOf({ taskId, fencingToken: token, by: text, reason: text } satisfies RulesOf<
   ForceReleaseRequest<Shape>

@@ -15,7 +15,6 @@ export async function unguardedHere(
   { taskId, actor }: CheckedRequest,
 ): Promise<Result<LeaseBusy | undefined, StoreFailure>> {
   const { holds, settings, observer } = context;
-  if (holds.size === 0) return ok(undefined);
   const busy = (holder: string): LeaseBusy => {
     const facts = { taskId: jsonId(taskId), fencingToken: null, actor };
     observer.emit('lease.busy', { ...facts, verdict: 'live', reason: 'unguarded-here' });

@@ -6,17 +6,24 @@ import type { IdValue } from '../core/id.js';
 import { MAX_LIMIT } from '../core/limit.js';
 import { type Assessment, assessEffects } from '../effect/assess-transition.js';
 import type { AnyProbe } from '../effect/effect-request.js';
+import type { Reclaimed } from '../lease/reclaim-stale-leases.js';
+import type { Judged } from '../lease-row/judge-holder.js';
 import { seekJudgedOf } from '../lease-row/read-holder.js';
 import type { Shape } from '../shape.js';
 import { readEffectRow } from '../sql/effect-rows.js';
 import type { EffectStatements } from '../sql/effect-statements.js';
-import { execute } from '../sql/execute.js';
+import { execute, type Row } from '../sql/execute.js';
 import { partRows } from '../sql/rows.js';
 
-/** A transition that was broken off in an effect; of its effects those that are unfinished. */
+/** A transition that was broken off: in an effect, or by an owner that died before it wrote the stage. */
 export interface UnfinishedTransitionWith<TaskId> extends Assessment {
   /** The task. */
   readonly taskId: TaskId;
+  /**
+   * The lease of the dead owner, which stays until somebody takes over; `null` where none is left: of the effects of
+   * the task, those that are unfinished are then all that is known.
+   */
+  readonly lease: Reclaimed | null;
 }
 
 /** The same, with the types of an ownership. */
@@ -38,43 +45,96 @@ export interface ReadTransitions extends UnfinishedTransitions {
   readonly unreadable: number;
 }
 
-/** Lists the transitions with unfinished effects, and asks the probes of those that no one is in the middle of. */
-export async function unfinishedTransitions(
-  context: Context,
-  effects: EffectStatements,
-  probes: Readonly<Record<string, AnyProbe>> | undefined,
-): Promise<Result<ReadTransitions, StoreFailure>> {
-  const read = await execute(context.session, effects.readUnfinished({ limit: MAX_LIMIT }));
-  if (read.isErr()) return err(read.error);
-  const byTask = new Map<IdValue, EffectRecord[]>();
-  const { read: records, unreadable } = partRows(context.session, read.value.rows, (row) =>
-    readEffectRow(row, context.settings.taskIdType),
-  );
-  for (const record of records) {
-    byTask.set(record.taskId, [...(byTask.get(record.taskId) ?? []), record]);
-  }
-  const owned = await ownedOf(context, [...byTask.keys()]);
-  if (owned.isErr()) return err(owned.error);
-
-  const transitions: UnfinishedTransition[] = [];
-  for (const [taskId, ofTask] of byTask) {
-    if (owned.value.has(taskId)) continue;
-    const assessable = ofTask.map((record) => ({ taskId, effect: record.effect, key: record.key, record }));
-    transitions.push(Object.freeze({ taskId, ...(await assessEffects(context, assessable, probes)) }));
-  }
-  const underWay = Object.freeze([...owned.value]);
-  return ok({ transitions: Object.freeze(transitions), underWay, unreadable: unreadable.length });
+/** What a list of transitions is made of. */
+export interface Listing {
+  /** `undefined` without a journal. */
+  readonly effects: EffectStatements | undefined;
+  readonly probes: Readonly<Record<string, AnyProbe>> | undefined;
+  /** The leases of dead owners whose task is still in their stage. */
+  readonly brokenOff: readonly Judged[];
 }
 
-/** Those of the tasks whose owner is not proved dead, or whose lease cannot be read; no one's where the library does not guard. */
-async function ownedOf(
+/** Lists the transitions that were broken off, and asks the probes of those that nobody is in the middle of. */
+export async function unfinishedTransitions(
   context: Context,
-  taskIds: readonly IdValue[],
-): Promise<Result<ReadonlySet<IdValue>, StoreFailure>> {
-  if (taskIds.length === 0 || context.mode() === 'off') return ok(new Set());
+  { effects, probes, brokenOff }: Listing,
+): Promise<Result<ReadTransitions, StoreFailure>> {
+  const read = await recordsOf(context, effects, brokenOff);
+  if (read.isErr()) return err(read.error);
+  const { byTask, unreadable } = read.value;
+  const taskIds = [...byTask.keys()].sort((a, b) => (a < b ? -1 : 1));
+  const owned = await ownersOf(context, taskIds);
+  if (owned.isErr()) return err(owned.error);
+  const { living, leases } = owned.value;
+
+  const transitions: UnfinishedTransition[] = [];
+  for (const taskId of taskIds) {
+    if (living.has(taskId)) continue;
+    const dead = brokenOff.find(({ holder }) => holder.taskId === taskId);
+    const stands = dead !== undefined && leases.get(taskId) === dead.holder.claim;
+    const records = (byTask.get(taskId) ?? []).filter(
+      ({ state }) => stands || dead === undefined || state === 'started',
+    );
+    // Somebody took over and has ended since.
+    if (!stands && records.length === 0) continue;
+    const assessable = records.map((record) => ({ taskId, effect: record.effect, key: record.key, record }));
+    const assessed = await assessEffects(context, assessable, probes);
+    const lease = stands ? Object.freeze({ ...dead.holder, ...dead.judgement }) : null;
+    transitions.push(Object.freeze({ taskId, ...assessed, lease }));
+  }
+  return ok({ transitions: Object.freeze(transitions), underWay: Object.freeze([...living]), unreadable });
+}
+
+interface Records {
+  readonly byTask: ReadonlyMap<IdValue, readonly EffectRecord[]>;
+  readonly unreadable: number;
+}
+
+/**
+ * The unfinished effects of every task, and those that were applied in a transition that was broken off: under its
+ * lease, for tokens only grow.
+ */
+async function recordsOf(
+  context: Context,
+  effects: EffectStatements | undefined,
+  brokenOff: readonly Judged[],
+): Promise<Result<Records, StoreFailure>> {
+  const byTask = new Map<IdValue, EffectRecord[]>(brokenOff.map(({ holder }) => [holder.taskId, []]));
+  if (effects === undefined) return ok({ byTask, unreadable: 0 });
+  const { session, settings } = context;
+  const readRecord = (row: Row): EffectRecord => readEffectRow(row, settings.taskIdType);
+  const started = await execute(session, effects.readUnfinished({ limit: MAX_LIMIT }));
+  if (started.isErr()) return err(started.error);
+  const { read, unreadable } = partRows(session, started.value.rows, readRecord);
+  for (const record of read) byTask.set(record.taskId, [...(byTask.get(record.taskId) ?? []), record]);
+  for (const { holder } of brokenOff) {
+    const ofTask = await execute(session, effects.readOfTask({ taskId: holder.taskId }));
+    if (ofTask.isErr()) return err(ofTask.error);
+    const records = partRows(session, ofTask.value.rows, readRecord).read;
+    const isOfIt = ({ state, fencingToken }: EffectRecord) =>
+      state === 'started' || fencingToken >= holder.fencingToken;
+    byTask.set(holder.taskId, records.filter(isOfIt));
+  }
+  return ok({ byTask, unreadable: unreadable.length });
+}
+
+interface Owners {
+  /** Those of the tasks whose owner is not proved dead, or whose lease cannot be read; none where the library does not guard. */
+  readonly living: ReadonlySet<IdValue>;
+  /** The claims of the dead ones. */
+  readonly leases: ReadonlyMap<IdValue, string>;
+}
+
+async function ownersOf(context: Context, taskIds: readonly IdValue[]): Promise<Result<Owners, StoreFailure>> {
+  const living = new Set<IdValue>();
+  const leases = new Map<IdValue, string>();
+  if (taskIds.length === 0 || context.mode() === 'off') return ok({ living, leases });
   const read = await seekJudgedOf(context, taskIds);
   return read.map(({ byId }) => {
-    const owned = [...byId].filter(([, found]) => found === 'unreadable' || found.judgement.verdict !== 'dead');
-    return new Set(owned.map(([taskId]) => taskId));
+    for (const [taskId, found] of byId) {
+      if (found === 'unreadable' || found.judgement.verdict !== 'dead') living.add(taskId);
+      else leases.set(taskId, found.holder.claim);
+    }
+    return { living, leases };
   });
 }

@@ -41,7 +41,7 @@ test('status prints what the guide shows', async () => {
 test('the help has every command of the guide, and the guide every command and option of the help', async () => {
   const { stdout } = await tool('--help');
   const commands = [...guide.matchAll(/^\| `(\w+)` \|/gm)].map(([, command]) => command);
-  expect(commands).toHaveLength(7);
+  expect(commands).toContain('status');
   expect([...stdout.matchAll(/^ {2}([a-z]+) {2,}/gm)].map(([, command]) => command).sort()).toEqual(commands.sort());
   const options = new Set([...stdout.matchAll(/--[a-z-]+/g)].map(([option]) => option));
   expect([...options].filter((option) => !guide.includes(option))).toEqual([]);

@@ -212,18 +212,25 @@ const suite = ({ open }: Kind) => {
     expect(document).toMatchObject({
       jobs: { requeued: [{ jobId: 1, pid: wreck.dead }], kept: [2], skipped: [] },
       sanitized: { found: 1 },
-      reclaimed: [
-        { taskId: 2, reason: 'process-gone' },
-        { taskId: 3, reason: 'expired' },
+      reclaimed: [],
+      transitions: [
+        {
+          taskId: 2,
+          decision: 'hold',
+          effects: [{ effect: 'merge_pr', key: 'c0ffee' }],
+          lease: { reason: 'process-gone' },
+        },
+        { taskId: 3, decision: 'redrive', effects: [], lease: { reason: 'expired' } },
       ],
-      transitions: [{ taskId: 2, decision: 'hold', effects: [{ effect: 'merge_pr', key: 'c0ffee' }] }],
       complete: true,
     });
-    expect(code).toBe(1); // The effect still waits for a word.
-    expect(await held()).toEqual(['1', '4']);
+    expect(JSON.stringify(document)).not.toContain('"claim"');
+    expect(code).toBe(1); // The effect still waits for a word, and both transitions for who goes on with them.
+    expect(await held()).toEqual(['1', '2', '3', '4']);
     expect(await job(1)).toMatchObject({ status: 'queued', run_id: null, pid: null });
     expect(await job(2)).toMatchObject({ status: 'running', pid: `${process.pid}` });
     await place.db.deleteFrom('transition_effect').execute();
+    await place.db.deleteFrom('transition_lease').where('task_id', 'in', [2, 3]).execute();
     expect((await asked(...order, '--dry-run')).code).toBe(0);
   });
 

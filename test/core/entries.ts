@@ -1,5 +1,6 @@
 import type * as library from 'transition-ownership';
 import {
+  abandonTransition,
   acquireLease,
   acquireLeases,
   advanceFencingToken,
@@ -14,6 +15,7 @@ import {
   forceReleaseLease,
   type Held,
   reclaimStaleLeases,
+  recover,
   recoverOnStartup,
   releaseLease,
   requeueRunningJobs,
@@ -275,6 +277,14 @@ export const entries: Readonly<Record<string, readonly Argument[]>> = {
       (given) => forceReleaseLease(ownership, given),
     ),
   ],
+  abandonTransition: [
+    argument<library.AbandonRequest<library.Shape>>(
+      'request',
+      { taskId: 1, by: 'ada', reason: 'r' },
+      { taskId: NUMBER, fencingToken: NUMBER, by: TEXT, reason: TEXT },
+      (given) => abandonTransition(ownership, given),
+    ),
+  ],
   advanceFencingToken: [
     argument<library.AdvanceRequest>('request', { beyond: 1 }, { beyond: NUMBER }, (given) =>
       advanceFencingToken(ownership, given),
@@ -315,6 +325,14 @@ export const entries: Readonly<Record<string, readonly Argument[]>> = {
         reason: TEXT,
       },
       (given) => resolveEffect(ownership, given),
+    ),
+  ],
+  recover: [
+    argument<library.RecoveryRequest<library.Shape>>(
+      'request',
+      { jobs: 'dead-only' },
+      { jobs: NONE, probes: OBJECT, dryRun: FLAG },
+      (given) => recover(ownership, given),
     ),
   ],
   recoverOnStartup: [

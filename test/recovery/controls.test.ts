@@ -15,12 +15,6 @@ const MUTANTS = [
       'recoverOnStartup lists a task once, with all its unfinished effects, and no task whose effects are applied',
   },
   {
-    removes: 'the order of the tasks',
-    from: /order by "task_id"/,
-    to: 'order by "task_id" desc',
-    killedBy: 'recoverOnStartup does its four steps, and reports each row',
-  },
-  {
     removes: 'the order of the effects',
     from: /, "effect", "key"\s+limit/,
     to: ', "effect" desc, "key" limit',

@@ -1,7 +1,16 @@
-import { acquireLease, ensureSchema, type ProbeAnswer, recoverOnStartup, runEffect } from 'transition-ownership';
+import {
+  abandonTransition,
+  acquireLease,
+  ensureSchema,
+  type ProbeAnswer,
+  recover,
+  recoverOnStartup,
+  runEffect,
+  updateStageCas,
+} from 'transition-ownership';
 import { expect } from 'vitest';
 import { failure, ok, type Proofs } from '../job/proofs.js';
-import { bare, dieInEffect, journalled, killAfter, restore, ruins, standing } from './ruins.js';
+import { bare, dieInEffect, journalled, killAfter, moveOn, restore, ruins, standing } from './ruins.js';
 
 const LEASES = /transition_lease/;
 const RECLAIM = /^delete (from )?.transition_lease/s;
@@ -122,13 +131,14 @@ export const recovering: Proofs = {
     await dieInEffect(yard, 'first', 1);
     const second = yard.start('second');
     const own = journalled(second);
-    const lease = await ok(acquireLease(own, { taskId: 1, actor: 'finalizer' }));
+    const lease = await ok(acquireLease(own, { taskId: 1, actor: 'finalizer', stage: 'deploy' }));
     const deploy = { effect: 'deploy', key: 'v1', apply: () => Promise.reject(new Error('hang up')) };
     await failure(runEffect(own, lease, deploy));
     await ok(runEffect(own, lease, { effect: 'ratchet', key: 'v1', apply: () => null }));
-    const other = await ok(acquireLease(own, { taskId: 2, actor: 'finalizer' }));
+    const other = await ok(acquireLease(own, { taskId: 2, actor: 'finalizer', stage: 'deploy' }));
     await ok(runEffect(own, other, { effect: 'ratchet', key: 'v1', apply: () => null }));
     second.kill();
+    await moveOn(yard, 1, 2);
     const probes: Record<string, () => ProbeAnswer> = { merge_pr: () => 'not-applied', deploy: () => 'applied' };
     const report = await ok(recoverOnStartup(journalled(yard.start('heir')), { jobs: 'dead-only', probes }));
     expect(report.transitions).toMatchObject([
@@ -148,7 +158,7 @@ export const recovering: Proofs = {
     const neighbour = yard.start('neighbour');
     const own = journalled(neighbour);
     await ok(ensureSchema(own));
-    const lease = await ok(acquireLease(own, { taskId: 2, actor: 'finalizer' }));
+    const lease = await ok(acquireLease(own, { taskId: 2, actor: 'finalizer', stage: 'deploy' }));
     const hangUp = { effect: 'merge_pr', key: 'c0ffee', apply: () => Promise.reject(new Error('hang up')) };
     await failure(runEffect(own, lease, hangUp));
     let asked = 0;
@@ -163,6 +173,7 @@ export const recovering: Proofs = {
     expect(report).toMatchObject({ reclaimed: [], transitions: [], underWay: [2] });
     expect(asked).toBe(0);
     await yard.freeze(31_000);
+    await moveOn(yard, 2);
     expect(await ok(recoverOnStartup(heir, { jobs: 'dead-only', probes }))).toMatchObject({
       reclaimed: [{ taskId: 2, reason: 'expired' }],
       transitions: [{ taskId: 2, decision: 'redrive' }],
@@ -286,6 +297,65 @@ export const recovering: Proofs = {
     expect(report).toMatchObject({ reclaimed: [], transitions: [{ taskId: 1 }, { taskId: 2 }] });
     expect(off.wire.sent.some(({ sql }) => LEASES.test(sql))).toBe(false);
   },
+  'recoverOnStartup forgets nothing: an owner that died after its last effect is listed again at each call': async (
+    yard,
+  ) => {
+    const first = yard.start('first');
+    const own = journalled(first);
+    await ok(ensureSchema(own));
+    const lease = await ok(acquireLease(own, { taskId: 1, actor: 'finalizer', stage: 'deploy' }));
+    await ok(runEffect(own, lease, { effect: 'merge_pr', key: 'c0ffee', apply: () => ({ sha: 'c0ffee' }) }));
+    const bare = await ok(acquireLease(own, { taskId: 2, actor: 'monitor', stage: 'deploy' }));
+    first.kill();
+    const heir = journalled(yard.start('heir'));
+    for (let call = 1; call <= 2; call += 1) {
+      expect(await ok(recover(heir, { jobs: 'dead-only' }))).toMatchObject({
+        reclaimed: [],
+        transitions: [
+          {
+            taskId: 1,
+            decision: 'converge',
+            effects: [{ effect: 'merge_pr', state: 'applied' }],
+            lease: { fencingToken: lease.fencingToken, verdict: 'dead', reason: 'process-gone', stage: 'deploy' },
+          },
+          { taskId: 2, decision: 'redrive', effects: [], lease: { fencingToken: bare.fencingToken } },
+        ],
+        complete: true,
+      });
+    }
+    // Whoever redrives it replaces the lease; a task that has moved on leaves only a lease to delete.
+    const next = await ok(acquireLease(heir, { taskId: 1, actor: 'finalizer', stage: 'deploy' }));
+    await ok(updateStageCas(heir, { taskId: 1, expected: 'deploy', next: 'done', lease: next, release: true }));
+    await moveOn(yard, 2);
+    expect(await ok(recover(heir, { jobs: 'dead-only' }))).toMatchObject({
+      reclaimed: [{ taskId: 2 }],
+      transitions: [],
+    });
+    expect((await standing(yard)).leases).toEqual([]);
+  },
+
+  'abandonTransition gives up a transition whose owner is proved dead, by the token that was seen, and no other':
+    async (yard) => {
+      const first = yard.start('first');
+      const own = journalled(first);
+      await ok(ensureSchema(own));
+      const lease = await ok(acquireLease(own, { taskId: 1, actor: 'finalizer', stage: 'deploy' }));
+      const operator = yard.start('operator');
+      const heir = journalled(operator);
+      const order = { taskId: 1, by: 'ada', reason: 'the branch is gone' };
+      expect(await failure(abandonTransition(heir, order))).toMatchObject({ type: 'lease-busy', verdict: 'live' });
+      first.kill();
+      const other = await failure(abandonTransition(heir, { ...order, fencingToken: 99 }));
+      expect(other).toMatchObject({ type: 'token-mismatch' });
+      expect(operator.told('operator.acted')).toEqual([]);
+      const gone = await ok(abandonTransition(heir, { ...order, fencingToken: lease.fencingToken ?? 0 }));
+      expect(gone).toMatchObject({ taskId: 1, fencingToken: lease.fencingToken, verdict: 'dead' });
+      expect(operator.told('operator.acted')).toMatchObject([
+        { action: 'abandon-transition', taskId: 1, by: 'ada', reason: 'the branch is gone' },
+      ]);
+      expect((await ok(recover(heir, { jobs: 'dead-only' }))).transitions).toEqual([]);
+      expect(await failure(abandonTransition(heir, order))).toMatchObject({ type: 'already-free' });
+    },
 };
 
 /** A process that is killed in a statement never gives its connection back, which some pools wait for at the end. */

@@ -25,7 +25,7 @@ test('recoverOnStartup refuses a request of the wrong shape, and a transaction, 
   expect(() => recoverOnStartup(bare(worker), { jobs: 'some' } as unknown as { jobs: 'all' })).toThrow(RangeError);
   await worker.db.transaction().execute(async (trx) => {
     expect(() => recoverOnStartup(own.using(trx), { jobs: 'all' })).toThrow(
-      new TypeError('recoverOnStartup needs the ownership itself, not one made by using(trx)'),
+      new TypeError('recover needs the ownership itself, not one made by using(trx)'),
     );
   });
   expect(worker.wire.sent.every(({ sql }) => /^(begin|commit)/.test(sql))).toBe(true);

@@ -103,7 +103,7 @@ function frozenOwner(server: TestServer): void {
       const report = await ok(reclaimStaleLeases(other));
       expect(report).toMatchObject({ reclaimed: [{ claim: gone.claim }], skipped: [{ claim: lease.claim }] });
       const recovered = await ok(recoverOnStartup(other, { jobs: 'dead-only' }));
-      expect(recovered).toMatchObject({ complete: false });
+      expect(recovered).toMatchObject({ transitions: [{ taskId: 1, lease: { claim: lease.claim } }] });
       const dead = { id: 1, task_id: 1, status: 'running', pid: 2 ** 22 + 1, started_at: '2020-01-01 00:00:00' };
       await place.db.withTables<{ jobs: typeof dead }>().insertInto('jobs').values(dead).execute();
       const reaper = createJobReaper(other, {

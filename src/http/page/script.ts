@@ -74,7 +74,7 @@ function show(queue) {
   const { mode, leases, transitions, counters } = queue;
   find('#mode').textContent = 'guard ' + mode;
   find('#mode').className = 'badge ' + ({ on: 'good', off: 'bad' }[mode] ?? 'warn');
-  const effects = transitions.flatMap(({ taskId, effects }) => effects.map((effect) => ({ taskId, ...effect })));
+  const effects = transitions.flatMap(({ taskId, effects }) => effects.filter(({ state }) => state === 'started').map((effect) => ({ taskId, ...effect })));
   place(find('#leases'), table('leases-title', leaseHeads, leases.map(leaseRow)), leases.length);
   place(find('#transitions'), table('transitions-title', transitionHeads, transitions.map(transitionRow)), transitions.length);
   place(find('#effects'), table('effects-title', effectHeads, effects.map(effectRow)), effects.length);
