@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { ColumnFacts, Holds } from '../core/catalogue.js';
+import type { Fragment } from './dialect.js';
 import type { Catalogue, Cells } from './looking.js';
 
 const HOLDS: Readonly<Record<string, Holds>> = Object.freeze({
@@ -21,6 +22,15 @@ const HOLDS: Readonly<Record<string, Holds>> = Object.freeze({
   timestamptz: 'instant',
   timestamp: 'local-time',
 });
+
+/**
+ * The schema in which a table is found that is named without one. Not by `pg_table_is_visible`, which raises when a table
+ * of that name is dropped elsewhere at this moment; nor is the view `pg_sequences` read, which opens every sequence.
+ */
+export const firstInPath = (table: Fragment): Fragment => sql`
+  (select path.nsp from unnest(current_schemas(true)) with ordinality as path(nsp, n)
+    where exists (select 1 from pg_class k join pg_namespace m on m.oid = k.relnamespace
+      where k.relname = ${table} and m.nspname = path.nsp) order by path.n limit 1)::text`;
 
 /** The catalogue of PostgreSQL, which any role may read; no function here can raise, whatever is there. */
 export const postgresCatalogue: Catalogue = Object.freeze<Catalogue>({
@@ -44,7 +54,7 @@ export const postgresCatalogue: Catalogue = Object.freeze<Catalogue>({
       from (values ${sql.join(asked)}) as w(at, nsp, rel)
       join pg_class c on c.relname = w.rel and c.relkind in ('r', 'p', 'v', 'f', 'm')
       join pg_namespace s on s.oid = c.relnamespace
-        and (s.nspname = w.nsp or (w.nsp is null and pg_table_is_visible(c.oid)))
+        and s.nspname = coalesce(w.nsp, ${firstInPath(sql`w.rel`)})
       join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
       join pg_type ty on ty.oid = a.atttypid
       left join pg_type bt on bt.oid = coalesce(nullif(ty.typbasetype, 0), ty.oid)`;

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Dialect } from './dialect.js';
+import { firstInPath } from './postgres-catalogue.js';
 
 /** Sessions at a table: whoever has a row of it locked holds a lock on the table too. */
 export const postgresLockHolders: NonNullable<Dialect['lockHolders']> = ({ schema, table }) =>
@@ -7,7 +8,7 @@ export const postgresLockHolders: NonNullable<Dialect['lockHolders']> = ({ schem
       coalesce(session.state, 'of another role') || coalesce(' since ' || session.xact_start, '') as holder
       from pg_locks as held join pg_class as named on named.oid = held.relation and named.relname = ${table}
       join pg_namespace as place on place.oid = named.relnamespace
-        and (place.nspname = ${schema ?? null}::text or (${schema ?? null}::text is null and pg_table_is_visible(named.oid)))
+        and (place.nspname = ${schema ?? null}::text or (${schema ?? null}::text is null and place.nspname = ${firstInPath(sql`${table}`)}))
       left join pg_stat_activity as session on session.pid = held.pid
       where held.granted and held.pid <> pg_backend_pid()
         and held.mode in ('RowShareLock', 'RowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { type Finding, finding } from '../core/finding.js';
 import type { Fragment, NamedTable } from './dialect.js';
 import type { SettingsCheck } from './looking.js';
+import { firstInPath } from './postgres-catalogue.js';
 import { READ_ONLY, STALE_READS, unbounded } from './session-findings.js';
 
 /** The settings of a PostgreSQL session and server. */
@@ -57,14 +58,14 @@ export const postgresSettings: SettingsCheck = Object.freeze<SettingsCheck>({
 
 /** The number that the identity of the lease table gave last, where this user may see it. */
 const lastToken = ({ schema, table }: NamedTable): Fragment => sql`
-  (select q.last_value::text from pg_sequences q join pg_namespace n on n.nspname = q.schemaname
-    join pg_class s on s.relnamespace = n.oid and s.relname = q.sequencename and s.oid = ${ofLease(schema, table)}) as last_token,
+  (select case when has_sequence_privilege(own.id, 'select, usage') then pg_sequence_last_value(own.id)::text end
+    from (select ${ofLease(schema, table)} as id) as own where own.id is not null) as last_token,
   has_sequence_privilege(${ofLease(schema, table)}, 'select')::text as may_look`;
 
 const ofLease = (schema: string | undefined, table: string): Fragment => sql`
   (select min(s.oid::bigint)::oid from pg_class c join pg_namespace n on n.oid = c.relnamespace
     join pg_depend d on d.refobjid = c.oid and d.deptype in ('i', 'a') join pg_class s on s.oid = d.objid and s.relkind = 'S'
-    where c.relname = ${table} and ${schema === undefined ? sql`pg_table_is_visible(c.oid)` : sql`n.nspname = ${schema}`})`;
+    where c.relname = ${table} and n.nspname = ${schema === undefined ? firstInPath(sql`${table}`) : sql`${schema}`})`;
 
 const POOL = finding(
   'pool-error-listener',
