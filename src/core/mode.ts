@@ -7,6 +7,9 @@ import { unawaited } from './unawaited.js';
  */
 export type Mode = 'on' | 'observe' | 'draining' | 'off';
 
+/** True where leases of the dead are deleted: not while the mode drains, nor where nothing is guarded. */
+export const mayReclaim = (mode: Mode): boolean => mode === 'on' || mode === 'observe';
+
 const MODES: readonly unknown[] = ['on', 'observe', 'draining', 'off'];
 
 /** A switch that throws, or returns nonsense, is on: a broken switch must not switch the guard off. */

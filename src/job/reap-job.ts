@@ -1,6 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import { reasonOf } from '../core/fail.js';
 import { inspectValue } from '../core/inspect-value.js';
+import { mayReclaim } from '../core/mode.js';
 import { given, type RulesOf, requestOf } from '../core/request.js';
 import { tryCall } from '../core/try-call.js';
 import { reclaim } from '../lease-row/reclaim.js';
@@ -26,7 +27,7 @@ export async function reapJob(ticking: Ticking, assessed: Assessed, forced: bool
   const { status: to, set } = decided.value;
 
   // The lease before the job, as everywhere; a lease store in trouble does not stop what is overdue.
-  if (assessed.lease !== undefined && context.mode() === 'on') void (await reclaim(context, assessed.lease));
+  if (assessed.lease !== undefined && mayReclaim(context.mode())) void (await reclaim(context, assessed.lease));
   const { queued, running: from } = jobs.settings.statuses;
   const moved = await moveJob(context, jobs, { job, from, to, set });
   if (moved.isErr()) return err(moved.error.message);

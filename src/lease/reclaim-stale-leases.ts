@@ -4,6 +4,7 @@ import type { StoreFailure } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
 import type { IdValue } from '../core/id.js';
 import { checkLimit } from '../core/limit.js';
+import { mayReclaim } from '../core/mode.js';
 import { limit, list, optional, type RulesOf, requestOf, taskId } from '../core/request.js';
 import type { Judgement } from '../core/verdict.js';
 import type { Judged } from '../lease-row/judge-holder.js';
@@ -85,7 +86,7 @@ export async function reclaimStale(
   context: Context,
   reclaiming: Reclaiming,
 ): Promise<Result<ReclaimReport, StoreFailure>> {
-  if (context.mode() !== 'on') return ok(EMPTY);
+  if (!mayReclaim(context.mode())) return ok(EMPTY);
   const work = () => reclaimDead(context, reclaiming);
   return reclaiming.dryRun ? work() : suited(context, ['lease'], work);
 }

@@ -10,6 +10,7 @@ import type { Shape } from '../shape.js';
 import { execute } from '../sql/execute.js';
 import { neverReject } from '../sql/never-reject.js';
 import { readInteger } from '../sql/rows.js';
+import { journalThere } from '../survey/journal-there.js';
 import type { TransitionOwnership } from '../transition-ownership.js';
 
 /** One lease, for people and dashboards. */
@@ -160,9 +161,12 @@ async function countJobs({ jobs, session }: Context): Promise<Result<Counted, St
   }));
 }
 
-async function countUnfinished({ effects, session }: Context): Promise<Result<number | null, StoreFailure>> {
-  if (effects === undefined) return ok(null);
-  const counted = await execute(session, effects.countUnfinished({}));
+async function countUnfinished(context: Context): Promise<Result<number | null, StoreFailure>> {
+  if (context.effects === undefined) return ok(null);
+  const journal = await journalThere(context);
+  if (journal.isErr()) return err(journal.error);
+  if (journal.value === undefined) return ok(0);
+  const counted = await execute(context.session, journal.value.countUnfinished({}));
   return counted.map(({ rows: [row] }) => readInteger(row?.['unfinished']));
 }
 

@@ -3,6 +3,7 @@ import type { Context } from '../context.js';
 import type { StoreFailure } from '../core/failure.js';
 import type { Holder } from '../core/holder.js';
 import type { IdValue } from '../core/id.js';
+import { mayReclaim } from '../core/mode.js';
 import type { Reclaimed } from '../lease/reclaim-stale-leases.js';
 import { findTasks } from '../lease-row/find-task.js';
 import type { Judged } from '../lease-row/judge-holder.js';
@@ -30,8 +31,9 @@ export const NO_DEAD_LEASES: DeadLeases = Object.freeze({ reclaimed: [], skipped
 export async function partDeadLeases(context: Context, dryRun: boolean): Promise<Result<DeadLeases, StoreFailure>> {
   const mode = context.mode();
   if (mode === 'off') return ok(NO_DEAD_LEASES);
-  const writes = mode === 'on' && !dryRun;
-  const work = () => part(context, { writes, deletes: mode === 'on' });
+  const deletes = mayReclaim(mode);
+  const writes = deletes && !dryRun;
+  const work = () => part(context, { writes, deletes });
   return writes ? suited(context, ['lease'], work) : work();
 }
 

@@ -14,6 +14,7 @@ import { readEffectRow } from '../sql/effect-rows.js';
 import type { EffectStatements } from '../sql/effect-statements.js';
 import { execute, type Row } from '../sql/execute.js';
 import { partRows } from '../sql/rows.js';
+import { journalThere } from '../survey/journal-there.js';
 
 /** A transition that was broken off: in an effect, or by an owner that died before it wrote the stage. */
 export interface UnfinishedTransitionWith<TaskId> extends Assessment {
@@ -59,7 +60,9 @@ export async function unfinishedTransitions(
   context: Context,
   { effects, probes, brokenOff }: Listing,
 ): Promise<Result<ReadTransitions, StoreFailure>> {
-  const read = await recordsOf(context, effects, brokenOff);
+  const journal = effects === undefined ? ok(undefined) : await journalThere(context);
+  if (journal.isErr()) return err(journal.error);
+  const read = await recordsOf(context, journal.value, brokenOff);
   if (read.isErr()) return err(read.error);
   const { byTask, unreadable } = read.value;
   const taskIds = [...byTask.keys()].sort((a, b) => (a < b ? -1 : 1));

@@ -1,6 +1,8 @@
 import {
   acquireLease,
   acquireLeases,
+  ensureSchema,
+  recover,
   releaseLease,
   shouldDefer,
   snapshot,
@@ -123,4 +125,19 @@ export const observing: Proofs = {
         type: 'store-failure',
       });
     },
+
+  'under off a journal that is not there counts as empty, which the catalogue says and no read that fails': async (
+    rig,
+  ) => {
+    const a = rig.start('a');
+    const own = a.own({ mode: 'off', effects: {} });
+    rig.run('drop table if exists transition_effect');
+    expect((await ok(snapshot(own))).unfinishedEffects).toBe(0);
+    expect(await ok(recover(own, { jobs: 'dead-only' }))).toMatchObject({ transitions: [], complete: true });
+    expect(a.wire.sent.filter(({ sql }) => /from "transition_effect"/.test(sql))).toEqual([]);
+    expect(a.told('store.failed')).toEqual([]);
+    await ok(ensureSchema(own));
+    expect((await ok(snapshot(own))).unfinishedEffects).toBe(0);
+    expect(a.wire.sent.some(({ sql }) => /from "transition_effect"/.test(sql))).toBe(true);
+  },
 };
