@@ -54,9 +54,9 @@ describe('another process holds the write lock for longer than the driver waits'
 
   test('a driver that waits for a second stands in the way for a second', async () => {
     const { file, child } = await newChild({ busyTimeoutMs: 1_000 });
-    const { answer, lockedMs } = await whileLocked(child, file, () => child.call('acquire', request), 1);
+    const { answer } = await whileLocked(child, file, () => child.call('acquire', request), 1);
     expect(answer).toHaveProperty('ok');
-    expect(await child.call('longestGapMs')).toBeGreaterThan(lockedMs / 2);
+    expect(await child.call('longestGapMs')).toBeGreaterThan(950);
   });
 
   test('a driver that does not wait at all leaves the two seconds to the library: a lock of 1.6 s is waited out', async () => {
