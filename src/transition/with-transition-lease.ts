@@ -110,7 +110,9 @@ async function runHeld(
   const lease = acquired.value;
   const handled = await tryCall(() => handler(hold(context, lease)), handlerFailed);
   const lost = await giveBack(context, lease);
-  return handled.isOk() && lost !== undefined ? err(withValue(lost, handled.value)) : handled;
+  // Who only observes is told of the loss by events alone.
+  const isTold = lost !== undefined && context.mode() !== 'observe';
+  return handled.isOk() && isTold ? err(withValue(lost, handled.value)) : handled;
 }
 
 /** Releases the lease; returns the loss if it was no longer ours, or was known to be lost and the database did not say. */

@@ -81,6 +81,20 @@ export const observing: Proofs = {
     expect(await err(updateStageCas(own, { ...move, taskId: 77 }))).toMatchObject({ type: 'task-not-found' });
   },
 
+  'under observe a lease that went holds nobody up: it is ensured all the same, and its stage written': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own({ mode: 'observe' });
+    const handled = withTransitionLease(own, request, async (held) => {
+      rig.run('delete from transition_lease');
+      await ok(held.ensure(1_000));
+      return held.updateStage('deploy');
+    });
+    expect(await ok(handled)).toMatchObject({ to: 'deploy' });
+    expect(rig.task(1)).toMatchObject({ stage: 'deploy' });
+    expect(a.told('lease.lost')).toMatchObject([{ reason: 'gone' }]);
+    expect(a.told('would-lose')).toMatchObject([{ failure: 'lease-lost', actual: 'deploy-staging' }]);
+  },
+
   'under observe a lease table that is not there, and a store in trouble, refuse nothing': async (rig) => {
     const a = rig.start('a');
     const own = a.own({ mode: 'observe' });
