@@ -1,11 +1,15 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type Context, contextOf } from '../context.js';
+import type { EffectRecord } from '../core/effect.js';
 import type { Json } from '../core/effect-result.js';
 import { effectFailed, effectUnknown, reasonOf } from '../core/fail.js';
+import type { StoreFailure } from '../core/failure.js';
 import { inFlight } from '../core/in-flight.js';
 import type { Lease } from '../core/lease.js';
 import { secretOf } from '../holding/lease-handle.js';
+import { ownSpelling } from '../lease-row/own-spelling.js';
 import type { Shape } from '../shape.js';
+import type { EffectStatements } from '../sql/effect-statements.js';
 import { neverReject } from '../sql/never-reject.js';
 import { suited } from '../survey/suited.js';
 import { TOO_LATE, withTimeout } from '../system/with-timeout.js';
@@ -102,7 +106,7 @@ const LOOK_MS = 250;
 async function runObserved(context: Context, request: CheckedEffect): Promise<Result<EffectOutcome, EffectFailure>> {
   const { effects, ports, observer } = context;
   if (effects !== undefined) {
-    const read = await withTimeout(ports.clock, LOOK_MS, readEffect(context, effects, request));
+    const read = await withTimeout(ports.clock, LOOK_MS, lookUp(context, effects, request));
     const record = read === TOO_LATE ? null : read.unwrapOr(null);
     if (record !== null)
       observer.emit(
@@ -111,6 +115,19 @@ async function runObserved(context: Context, request: CheckedEffect): Promise<Re
       );
   }
   return runUnguarded(context, request);
+}
+
+/** The record of an effect by the id as the row of its task spells it, else by the one that the request gave. */
+async function lookUp(
+  context: Context,
+  effects: EffectStatements,
+  request: CheckedEffect,
+): Promise<Result<EffectRecord | null, StoreFailure>> {
+  const own = await ownSpelling(context, request.taskId);
+  if (own.isErr()) return err(own.error);
+  const record = await readEffect(context, effects, { ...request, taskId: own.value });
+  const isFound = record.isErr() || record.value !== null || own.value === request.taskId;
+  return isFound ? record : readEffect(context, effects, request);
 }
 
 /** Without a lease's row there is nothing to write a start under. */

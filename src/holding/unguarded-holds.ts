@@ -7,11 +7,13 @@ export interface UnguardedHold {
   readonly stage: string | null | undefined;
   /** When it was granted, by the local wall clock. */
   readonly sinceMs: number;
-  readonly reason: 'off' | 'store-failed' | 'observed';
+  readonly reason: 'off' | 'out-of-scope' | 'store-failed' | 'observed';
 }
 
 /** The holds of this process without a row, until each is released, or no one can release it any more. */
 export class UnguardedHolds {
+  /** The ids of holds as the rows of their tasks spell them, where that was asked. */
+  readonly spelled = new WeakMap<UnguardedHold, IdValue>();
   readonly #holds = new Map<string, UnguardedHold>();
   /** A lease that is garbage is released by no one. */
   readonly #lost = new FinalizationRegistry<string>((claim) => this.end(claim));

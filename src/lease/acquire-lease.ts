@@ -30,11 +30,11 @@ import {
 } from './acquisition.js';
 import { findOwn } from './find-own.js';
 import { release } from './give-back.js';
-import { enterClaim, grantUnguarded, insertParameters, leaveClaim, type Pending } from './grant.js';
+import { enterClaim, grantUnguarded, insertParameters, leaveClaim, type Pending, unguardedFor } from './grant.js';
 import { giveBackLate, insertWithin } from './insert-within.js';
 import { type CheckedRequest, checkLeaseRequest, type LeaseRequest } from './lease-request.js';
 import { acquireObserved } from './observed.js';
-import { unguardedHere } from './unguarded-here.js';
+import { unguardedHere, unlessHere } from './unguarded-here.js';
 
 /**
  * Takes the durable lease on a task's transition: one INSERT when the task is free.
@@ -87,7 +87,10 @@ export type AcquireFailure<S extends Shape = Shape> =
 
 /** The verb without its types: its caller waits until the signal of the request fires. */
 export function acquire(context: Context, request: CheckedRequest): Promise<Result<Lease, AcquireFailure>> {
-  const abandoning = { signal: request.signal, told: () => notGranting('aborted') };
+  const late = (result: Result<Lease, unknown>): void => {
+    if (result.isOk()) void release(context, result.value);
+  };
+  const abandoning = { signal: request.signal, told: () => notGranting('aborted'), late };
   return abandonable(context, abandoning, (patient) => acquireNow(patient, request));
 }
 
@@ -95,7 +98,7 @@ async function acquireNow(context: Context, request: CheckedRequest): Promise<Re
   const refusal = refusalOf(context, request);
   if (refusal !== undefined) return err(refusal);
   const regime = regimeOf(context, request);
-  if (regime === 'off') return ok(grantUnguarded(context, request, 'off'));
+  if (regime === 'off') return ok(grantUnguarded(context, request, unguardedFor(context)));
   if (regime === 'draining') return err(notGranting('draining'));
   return regime === 'observe'
     ? acquireObserved(context, request, (patient) => acquireGuarded(patient, { ...request, proceedUnguarded: false }))
@@ -107,16 +110,15 @@ export async function acquireGuarded(
   context: Context,
   request: CheckedRequest,
 ): Promise<Result<Lease, AcquireFailure>> {
-  const here = context.holds.size === 0 ? ok(undefined) : await unguardedHere(context, request);
-  if (here.isErr()) return err(here.error);
-  if (here.value !== undefined) return err(here.value);
+  const here = unguardedHere(context, request);
+  if (here !== undefined) return err(here);
   const pending = enterClaim(context, request);
   const asked = suited(context, ['lease'], () => insertOrReclaim(context, pending));
   const acquired = await neverReject(context.session, asked);
   const tooLate = refusalOf(context, request);
   if (acquired.isOk()) {
     const refused = tooLate ?? overAlready(context, acquired.value);
-    if (refused === undefined) return acquired;
+    if (refused === undefined) return unlessHere(context, request, acquired.value);
     void (await release(context, acquired.value));
     return err(refused);
   }

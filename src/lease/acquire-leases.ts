@@ -14,10 +14,10 @@ import { acquireChunk, type Outcome } from './acquire-chunk.js';
 import { acquireGuarded } from './acquire-lease.js';
 import { refusalOf } from './acquisition.js';
 import { release } from './give-back.js';
-import { grantUnguarded } from './grant.js';
+import { grantUnguarded, unguardedFor } from './grant.js';
 import { type CheckedRequest, checkLeaseRequest, type LeaseRequest } from './lease-request.js';
 import { acquireObserved } from './observed.js';
-import { unguardedHere } from './unguarded-here.js';
+import { unguardedHere, unlessHere } from './unguarded-here.js';
 
 /** What became of many requests. */
 export interface AcquiredLeasesWith<TaskId extends IdValue, Stage extends string | null, RunId extends IdValue> {
@@ -68,7 +68,10 @@ export function acquireLeases<S extends Shape>(
     if (tasks.has(taskId)) throw new RangeError(`requests must name each task once, got ${inspectValue(taskId)} twice`);
     tasks.add(taskId);
   }
-  const abandoning = { signal: anySignal(checked), told: () => notGranting('aborted') };
+  const late = (result: Result<AcquiredLeases<Shape>, unknown>): void => {
+    for (const lease of result.isOk() ? result.value.acquired : []) void release(context, lease);
+  };
+  const abandoning = { signal: anySignal(checked), told: () => notGranting('aborted'), late };
   const all = abandonable(context, abandoning, (patient) => acquireAll(patient, checked));
   const asked = inFlight(context.running, all);
   return neverReject(context.session, asked);
@@ -88,12 +91,11 @@ async function acquireAll(
     const unasked = { ...request, proceedUnguarded: false };
     const observed = await acquireObserved(context, request, (patient) => acquireGuarded(patient, unasked));
     if (observed.isOk()) outcomes.set(request.taskId, ok(observed.value));
-    else if (observed.error.type === 'not-granting') return err(observed.error);
+    else return giveBack(context, outcomes, observed.error);
   }
   for (const [at, request] of requests.entries()) {
-    const here = regimes[at] === 'on' && context.holds.size > 0 ? await unguardedHere(context, request) : ok(undefined);
-    if (here.isErr()) return err(here.error);
-    if (here.value !== undefined) outcomes.set(request.taskId, err(here.value));
+    const here = regimes[at] === 'on' ? unguardedHere(context, request) : undefined;
+    if (here !== undefined) outcomes.set(request.taskId, err(here));
   }
   const guarded = requests
     .filter(({ taskId }, at) => regimes[at] === 'on' && !outcomes.has(taskId))
@@ -107,11 +109,19 @@ async function acquireAll(
       for (const request of open) outcomes.set(request.taskId, ok(grantUnguarded(context, request, 'store-failed')));
       continue;
     }
-    for (const outcome of outcomes.values()) if (outcome.isOk()) void (await release(context, outcome.value));
-    return err(failure);
+    return giveBack(context, outcomes, failure);
+  }
+  for (const request of guarded) {
+    const granted = outcomes.get(request.taskId);
+    if (granted === undefined || granted.isErr() || !granted.value.guarded) continue;
+    const kept = await unlessHere(context, request, granted.value);
+    if (kept.isOk()) continue;
+    if (kept.error.type === 'store-failure') return giveBack(context, outcomes, kept.error);
+    outcomes.set(request.taskId, err(kept.error));
   }
   for (const [at, request] of requests.entries()) {
-    if (regimes[at] === 'off') outcomes.set(request.taskId, ok(grantUnguarded(context, request, 'off')));
+    if (regimes[at] === 'off')
+      outcomes.set(request.taskId, ok(grantUnguarded(context, request, unguardedFor(context))));
   }
   const inOrder = requests.map(({ taskId }) => outcomes.get(taskId) ?? err(leaseContended(taskId)));
   const failures = inOrder.flatMap((outcome) => (outcome.isErr() ? [outcome.error] : []));
@@ -122,6 +132,18 @@ async function acquireAll(
       refused: Object.freeze(failures.filter((failure) => failure.type !== 'lease-busy')),
     }),
   );
+}
+
+/** What was granted before a failure is given back, or expires. */
+async function giveBack<E>(
+  context: Context,
+  outcomes: ReadonlyMap<IdValue, Outcome>,
+  failure: E,
+): Promise<Result<never, E>> {
+  // Sent also where the caller waits no more.
+  const unbound: Context = { ...context, session: { ...context.session, patience: undefined } };
+  for (const outcome of outcomes.values()) if (outcome.isOk()) void (await release(unbound, outcome.value));
+  return err(failure);
 }
 
 /** A signal that fires with the first of those of the requests; `undefined` if none has one. */

@@ -79,6 +79,11 @@ export function grant(
   return Object.freeze(lease);
 }
 
+/** Why a request is not guarded that the kill switch or the scope lets pass. */
+export function unguardedFor(context: Context): 'off' | 'out-of-scope' {
+  return context.mode() === 'off' ? 'off' : 'out-of-scope';
+}
+
 /** Makes a lease without a row. */
 export function grantUnguarded(context: Context, request: CheckedRequest, reason: UnguardedHold['reason']): Lease {
   const { taskId, actor, stage, runId, ttlMs, maxHoldMs } = request;

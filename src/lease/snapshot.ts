@@ -49,7 +49,8 @@ export interface UnguardedSnapshot {
   readonly stage: string | null;
   /** When it was granted, by the local clock, ISO 8601 in UTC. */
   readonly since: string;
-  readonly reason: 'off' | 'store-failed' | 'observed';
+  /** Mode `off`, a scope that leaves the request out, a store that failed, or mode `observe`, which would have refused it. */
+  readonly reason: 'off' | 'out-of-scope' | 'store-failed' | 'observed';
 }
 
 /** The state of the ownership as plain JSON: for `GET /queue` and `GET /metrics`. */

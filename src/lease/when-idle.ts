@@ -3,6 +3,7 @@ import type { Context } from '../context.js';
 import { notGranting } from '../core/fail.js';
 import type { NotGranting } from '../core/failure.js';
 import { type RulesOf, requestOf, signal } from '../core/request.js';
+import { follow } from '../holding/followers.js';
 import { neverReject } from '../sql/never-reject.js';
 import type { IdleOptions } from '../transition-ownership.js';
 
@@ -15,18 +16,22 @@ export function whenIdle({ root }: Context, options: IdleOptions): ResultAsync<v
 }
 
 async function wait({ idle, running }: Context, given: AbortSignal): Promise<Result<void, NotGranting>> {
-  const aborted = new Promise<void>((resolve) => {
-    if (given.aborted) resolve();
-    else given.addEventListener('abort', () => resolve(), { once: true });
-  });
-  for (;;) {
-    if (given.aborted) return err(notGranting('aborted'));
-    const end = { wait: (): void => {} };
-    const noLease = new Promise<void>((resolve) => {
-      end.wait = idle.wait(resolve);
-    });
-    await Promise.race([aborted, noLease.then(() => Promise.allSettled(running))]);
-    end.wait();
-    if (!given.aborted && running.size === 0 && idle.isIdle()) return ok();
+  while (!given.aborted) {
+    if (running.size === 0 && idle.isIdle()) return ok();
+    await until(given, (done) => idle.wait(() => void Promise.allSettled(running).then(done)));
   }
+  return err(notGranting('aborted'));
+}
+
+/** Waits for what calls back, or for the signal; nothing of it is left behind. */
+function until(given: AbortSignal, begin: (done: () => void) => () => void): Promise<void> {
+  return new Promise((resolve) => {
+    const unfollow = follow(given, () => done());
+    const done = (): void => {
+      unfollow();
+      end();
+      resolve();
+    };
+    const end = begin(done);
+  });
 }

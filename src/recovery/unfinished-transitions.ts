@@ -70,10 +70,11 @@ export async function unfinishedTransitions(
   if (owned.isErr()) return err(owned.error);
   const { living, leases } = owned.value;
 
+  const deadOf = new Map(brokenOff.map((judged) => [judged.holder.taskId, judged]));
   const transitions: UnfinishedTransition[] = [];
   for (const taskId of taskIds) {
     if (living.has(taskId)) continue;
-    const dead = brokenOff.find(({ holder }) => holder.taskId === taskId);
+    const dead = deadOf.get(taskId);
     const stands = dead !== undefined && leases.get(taskId) === dead.holder.claim;
     const records = (byTask.get(taskId) ?? []).filter(
       ({ state }) => stands || dead === undefined || state === 'started',

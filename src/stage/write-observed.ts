@@ -39,7 +39,9 @@ export async function writeObserved(
   observing: Observing,
 ): Promise<Result<StageChange, TaskNotFound | StoreFailure>> {
   const { taskId, expected, next, set, release } = request;
-  const would = await looked(context, request, observing);
+  const looked = await look(context, request, observing);
+  if (looked.isErr()) return err(looked.error);
+  const would = looked.value;
   const query = context.tasks.write('none', { taskId, expected, next, claim: null }, set);
   const sent = await executeOnce(context.session, UNASKED, query);
   if (sent.isErr()) return err(sent.error);
@@ -59,22 +61,25 @@ export async function writeObserved(
     fencingToken,
     actor: request.lease?.actor ?? null,
   });
-  if (release && secret?.guarded) await giveBack(context, secret.holding);
-  return ok(Object.freeze({ taskId, from: expected, to: next, fencingToken, released: release }));
+  const released = release && secret?.guarded ? await giveBack(context, secret.holding) : ok(release);
+  return released.map((given) => Object.freeze({ taskId, from: expected, to: next, fencingToken, released: given }));
 }
 
-async function looked(context: Context, request: CheckedStageWrite, observing: Observing): Promise<Would | undefined> {
-  const { session, ports, dialect } = context;
-  if (session.inTransaction) {
-    const look = () => seen(context, request, observing);
-    const would = await (dialect.failuresEndTransactions ? inSavepoint(session, look) : look());
-    return would.unwrapOr(undefined);
-  }
-  const would = await withTimeout(ports.clock, LOOK_MS, seen(context, request, observing));
-  return would === TOO_LATE ? undefined : would.unwrapOr(undefined);
+/** What `on` would have refused; fails only where the look ended the caller's transaction. */
+async function look(
+  context: Context,
+  request: CheckedStageWrite,
+  observing: Observing,
+): Promise<Result<Would | undefined, StoreFailure>> {
+  const { session, ports } = context;
+  const seen = session.inTransaction
+    ? await inSavepoint(session, () => compare(context, request, observing))
+    : await withTimeout(ports.clock, LOOK_MS, compare(context, request, observing));
+  if (seen === TOO_LATE) return ok(undefined);
+  return seen.isErr() && !seen.error.transactionEnded ? ok(undefined) : seen;
 }
 
-async function seen(
+async function compare(
   context: Context,
   request: CheckedStageWrite,
   { isIllegal, secret }: Observing,
@@ -100,16 +105,19 @@ async function seen(
   );
 }
 
-/** The lease is over with the write, whatever becomes of its row: what is left of it expires. */
-function giveBack(context: Context, holding: Holding): Promise<void> {
+/**
+ * Gives the lease back behind the write; true if its row is gone by this. One that could not be is released at the end of
+ * its handler. Fails only where that ended the caller's transaction, and the stage write with it.
+ */
+async function giveBack(context: Context, holding: Holding): Promise<Result<boolean, StoreFailure>> {
+  const { session, leases } = context;
   const { taskId, claim } = holding.facts;
-  return releasing([holding], async () => {
-    const deleted = await execute(
-      context.session,
-      context.leases.release({ taskId, claim }),
-      'repeatable',
-      trustedOf([holding]),
-    );
-    if (deleted.isOk()) released(context, holding);
+  const remove = () => execute(session, leases.release({ taskId, claim }), 'repeatable', trustedOf([holding]));
+  const deleted = await releasing([holding], async () => {
+    const sent = await (session.inTransaction ? inSavepoint(session, remove) : remove());
+    if (sent.isOk() && changed(session, sent.value)) released(context, holding);
+    return sent;
   });
+  if (deleted.isErr()) return deleted.error.transactionEnded ? err(deleted.error) : ok(false);
+  return ok(changed(session, deleted.value));
 }

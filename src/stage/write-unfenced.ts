@@ -30,24 +30,23 @@ export async function writeUnfenced(
   storeFailed: boolean,
 ): Promise<Result<StageChange, Lost>> {
   const write = () => writeUnder(context, request, regime);
-  if (storeFailed && regime !== 'off' && !context.session.inTransaction)
-    return writePlainIfNeedBe(context, request, write);
-  return regime === 'off' ? write() : suited(context, ['tasks'], () => fitting(context, request, write));
+  if (regime === 'off') return write();
+  const guarded = await suited(context, storeFailed ? ['tasks', 'lease'] : ['tasks'], () =>
+    fitting(context, request, write),
+  );
+  if (!storeFailed || !isOfLeases(context, guarded)) return guarded;
+  const plain = { ...request, evenIfHeld: true };
+  return suited(context, ['tasks'], () => fitting(context, plain, () => writeUnder(context, plain, regime)));
 }
 
 /**
- * Under a lease that was granted although the store failed: where the trouble is the lease table's, and the tasks can be
- * written, the stage is written by compare-and-swap alone.
+ * True of trouble that does not pass and that may be the lease table's: under a lease that was granted although the store
+ * failed, the stage is then written by compare-and-swap alone. Passing trouble may hide an owner, and in a caller's
+ * transaction nothing goes on after a failure.
  */
-async function writePlainIfNeedBe(
-  context: Context,
-  request: CheckedStageWrite,
-  write: () => Promise<Result<StageChange, Lost>>,
-): Promise<Result<StageChange, Lost>> {
-  const guarded = await suited(context, ['tasks', 'lease'], write);
-  if (guarded.isOk() || guarded.error.type !== 'store-failure' || guarded.error.outcome !== 'not-applied')
-    return guarded;
-  return suited(context, ['tasks'], () => writeUnder(context, { ...request, evenIfHeld: true }, 'on'));
+function isOfLeases({ session }: Context, written: Result<StageChange, Lost>): boolean {
+  if (session.inTransaction || written.isOk() || written.error.type !== 'store-failure') return false;
+  return written.error.outcome === 'not-applied' && !written.error.retryable;
 }
 
 async function writeUnder(

@@ -3,14 +3,13 @@ import {
   createTransitionOwnership,
   type Dialect,
   type EventType,
+  type Mode,
   type OwnershipEvent,
   type ProcessIdentity,
   type ProcessSighting,
 } from 'transition-ownership';
 import { ManualTime } from '../rig/time.js';
 import { type ContractTables, hostile } from './store.js';
-
-type Mode = 'on' | 'draining' | 'off';
 
 /** What a process of a test may be told; the rest is as an application leaves it. */
 export interface ProcessOptions {

@@ -1,6 +1,8 @@
+import { getEventListeners } from 'node:events';
 import {
   acquireLease,
   acquireLeases,
+  createTransitionOwnership,
   ensureSchema,
   recover,
   releaseLease,
@@ -11,6 +13,7 @@ import {
 } from 'transition-ownership';
 import { expect } from 'vitest';
 import { err, ok, type Proofs } from '../rig/proofs.js';
+import { settled } from '../rig/time.js';
 
 const request = { taskId: 1, actor: 'finalizer', stage: 'deploy-staging' } as const;
 const move = { taskId: 1, expected: 'deploy-staging', next: 'deploy' } as const;
@@ -153,5 +156,81 @@ export const observing: Proofs = {
     await ok(ensureSchema(own));
     expect((await ok(snapshot(own))).unfinishedEffects).toBe(0);
     expect(a.wire.sent.some(({ sql }) => /from "transition_effect"/.test(sql))).toBe(true);
+  },
+
+  'under observe a release that met no row is not said to have happened': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own({ mode: 'observe' });
+    const lease = await ok(acquireLease(own, request));
+    rig.run('delete from transition_lease');
+    expect(await ok(updateStageCas(own, { ...move, lease, release: true }))).toMatchObject({
+      to: 'deploy',
+      released: false,
+    });
+    expect(a.told('lease.released')).toEqual([]);
+  },
+
+  'under observe what is acquired before a failure of many is given back': async (rig) => {
+    const a = rig.start('a');
+    const stop = new AbortController();
+    const own = a.own({ mode: 'observe' });
+    a.wire.meanwhile(/^insert into "transition_lease"/, async (run) => {
+      await run();
+      stop.abort();
+    });
+    const two = [request, { ...request, taskId: 2, signal: stop.signal }];
+    expect(await err(acquireLeases(own, two))).toMatchObject({ type: 'not-granting', reason: 'aborted' });
+    for (let turn = 0; turn < 50; turn += 1) await settled();
+    expect(rig.leases()).toEqual([]);
+  },
+
+  'proceed-unguarded hides no owner: passing trouble is returned, and a stage written by no one': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own();
+    a.wire.fault(/transition_lease/, 'refused');
+    const lease = await ok(acquireLease(own, { ...request, ifStoreFails: 'proceed-unguarded' }));
+    const failed = await err(updateStageCas(own, { ...move, lease }));
+    expect(failed).toMatchObject({ type: 'store-failure', retryable: true });
+    expect(rig.task(1)).toMatchObject({ stage: 'deploy-staging' });
+  },
+
+  'idle leaves nothing on a signal that lives on': async (rig) => {
+    const own = rig.start('a').own();
+    const lease = await ok(acquireLease(own, request));
+    const { signal } = new AbortController();
+    const waits = [own.idle({ signal }), own.idle({ signal })];
+    await ok(releaseLease(own, lease));
+    for (const wait of waits) await ok(wait);
+    for (let call = 0; call < 20; call += 1) await ok(own.idle({ signal }));
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  },
+
+  'a hold that the scope left out says so, and one that spells its id another way is found by one statement': async (
+    rig,
+  ) => {
+    const a = rig.start('a');
+    rig.run('create table named (id text collate nocase primary key, stage text, updated_at text)');
+    rig.run("insert into named values ('Repo-1', 'deploy-staging', null), ('Repo-2', 'deploy-staging', null)");
+    const own = createTransitionOwnership({
+      db: a.db,
+      ...a.ports,
+      onEvent: () => {},
+      tasks: { table: 'named', id: 'id', stage: 'stage', idType: 'text' },
+      lease: { table: 'named_lease' },
+      scope: ({ context }: { context: unknown }) => context === 'in',
+    } as never);
+    await ok(ensureSchema(own));
+    const outside = await ok(acquireLease(own, { taskId: 'REPO-1', actor: 'docs', context: 'out' } as never));
+    expect((await ok(snapshot(own))).unguarded).toMatchObject([{ taskId: 'REPO-1', reason: 'out-of-scope' }]);
+    const busy = await err(acquireLease(own, { taskId: 'repo-1', actor: 'monitor', context: 'in' } as never));
+    expect(busy).toMatchObject({ type: 'lease-busy', reason: 'unguarded-here' });
+    expect(rig.read('select * from named_lease')).toEqual([]);
+    const before = a.wire.sent.length;
+    const other = await ok(acquireLease(own, { taskId: 'repo-2', actor: 'monitor', context: 'in' } as never));
+    expect(a.wire.sent.length - before).toBe(
+      a.wire.sent.slice(before).filter(({ sql }) => /named_lease/.test(sql)).length,
+    );
+    await ok(releaseLease(own, other as never));
+    await ok(releaseLease(own, outside as never));
   },
 };
