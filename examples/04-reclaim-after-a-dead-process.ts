@@ -5,7 +5,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Kysely, sql } from 'kysely';
-import { acquireLease, createTransitionOwnership, ensureSchema, inspectLease } from 'transition-ownership';
+import type { Result } from 'neverthrow';
+import {
+  acquireLease,
+  createTransitionOwnership,
+  ensureSchema,
+  type Failure,
+  inspectLease,
+  toError,
+} from 'transition-ownership';
 import { openSqlite } from 'transition-ownership/sqlite';
 
 interface Database {
@@ -24,7 +32,7 @@ const ownership = createTransitionOwnership({
       console.log(`reclaimed from ${event.actor}: ${event.verdict}, ${event.reason}`);
   },
 });
-(await ensureSchema(ownership))._unsafeUnwrap();
+orThrow(await ensureSchema(ownership));
 if (given === undefined) await db.insertInto('tasks').values({ id: 1, stage: 'deploy' }).execute();
 
 if (given === undefined) await parent();
@@ -46,13 +54,19 @@ async function parent(): Promise<void> {
 
   owner.kill('SIGKILL');
   await once(owner, 'exit');
-  const seen = (await inspectLease(ownership, 1))._unsafeUnwrap();
+  const seen = orThrow(await inspectLease(ownership, 1));
   if (seen.state === 'held') console.log(`its lease is still there: ${seen.verdict}, ${seen.reason}`);
 
-  const lease = (await acquireLease(ownership, { taskId: 1, actor: 'reaper' }))._unsafeUnwrap();
+  const lease = orThrow(await acquireLease(ownership, { taskId: 1, actor: 'reaper' }));
   console.log(`${lease.actor} owns task ${lease.taskId}`);
   await db.destroy();
   rmSync(directory, { recursive: true });
+}
+
+/** The value of a result; throws what it failed with. */
+function orThrow<T>(result: Result<T, Failure>): T {
+  if (result.isErr()) throw toError(result.error);
+  return result.value;
 }
 
 // Output:

@@ -1,11 +1,14 @@
 /** Any table's write can be fenced by a lease: `ownedBy` is a condition for your own statement. */
 import { Kysely, sql } from 'kysely';
+import type { Result } from 'neverthrow';
 import {
   acquireLease,
   createTransitionOwnership,
   ensureSchema,
+  type Failure,
   forceReleaseLease,
   ownedBy,
+  toError,
 } from 'transition-ownership';
 import { openSqlite } from 'transition-ownership/sqlite';
 
@@ -20,9 +23,9 @@ await db.insertInto('tasks').values({ id: 1, stage: 'deploy' }).execute();
 await sql`create table coverage (repo text primary key, percent real not null)`.execute(db);
 await db.insertInto('coverage').values({ repo: 'api', percent: 81.5 }).execute();
 const ownership = createTransitionOwnership({ db, tasks: { table: 'tasks', id: 'id', stage: 'stage' } });
-(await ensureSchema(ownership))._unsafeUnwrap();
+orThrow(await ensureSchema(ownership));
 
-const lease = (await acquireLease(ownership, { taskId: 1, actor: 'finalizer' }))._unsafeUnwrap();
+const lease = orThrow(await acquireLease(ownership, { taskId: 1, actor: 'finalizer' }));
 
 /** Raises the baseline, in one statement with the question whether we still may. */
 async function ratchet(percent: number): Promise<void> {
@@ -40,13 +43,19 @@ await ratchet(82.5);
 
 // Somebody takes the lease away while we think that we still own it: the same statement changes nothing.
 const order = { taskId: 1, fencingToken: Number(lease.fencingToken), by: 'ada', reason: 'wrong branch' };
-(await forceReleaseLease(ownership, order))._unsafeUnwrap();
+orThrow(await forceReleaseLease(ownership, order));
 await ratchet(99.5);
 
 const { percent } = await db.selectFrom('coverage').select('percent').executeTakeFirstOrThrow();
 console.log(`the baseline is ${percent}`);
 
 await db.destroy();
+
+/** The value of a result; throws what it failed with. */
+function orThrow<T>(result: Result<T, Failure>): T {
+  if (result.isErr()) throw toError(result.error);
+  return result.value;
+}
 
 // Output:
 // ratchet to 82.5: done

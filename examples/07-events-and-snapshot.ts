@@ -1,12 +1,15 @@
 /** Watching: every decision is an event, and a snapshot says who holds what, since when, on what evidence. */
 import { Kysely, sql } from 'kysely';
+import type { Result } from 'neverthrow';
 import {
   acquireLease,
   createTransitionOwnership,
   ensureSchema,
+  type Failure,
   releaseLease,
   shouldDefer,
   snapshot,
+  toError,
   updateStageCas,
 } from 'transition-ownership';
 import { openSqlite } from 'transition-ownership/sqlite';
@@ -24,27 +27,33 @@ const ownership = createTransitionOwnership({
   // An event is frozen plain JSON; whatever the observer throws changes nothing.
   onEvent: ({ severity, type }) => console.log(`${severity.padEnd(7)} ${type}`),
 });
-(await ensureSchema(ownership))._unsafeUnwrap();
+orThrow(await ensureSchema(ownership));
 
-const lease = (await acquireLease(ownership, { taskId: 1, actor: 'finalizer', stage: 'deploy' }))._unsafeUnwrap();
+const lease = orThrow(await acquireLease(ownership, { taskId: 1, actor: 'finalizer', stage: 'deploy' }));
 
 // An actor that would advance the task asks first; uncertainty always means: wait.
-const advice = (await shouldDefer(ownership, 1))._unsafeUnwrap();
+const advice = orThrow(await shouldDefer(ownership, 1));
 console.log(`the reconciler defers: ${advice.defer}, ${advice.defer && advice.reason}`);
 
-const { leases } = (await snapshot(ownership))._unsafeUnwrap();
+const { leases } = orThrow(await snapshot(ownership));
 for (const { taskId, actor, stage, verdict, reason, sameProcess } of leases) {
   console.log(`task ${taskId}: ${actor} in ${stage}, ${verdict}, ${reason}, this process: ${sameProcess}`);
 }
 
-(await updateStageCas(ownership, { taskId: 1, expected: 'deploy', next: 'done', lease }))._unsafeUnwrap();
-(await releaseLease(ownership, lease))._unsafeUnwrap();
+orThrow(await updateStageCas(ownership, { taskId: 1, expected: 'deploy', next: 'done', lease }));
+orThrow(await releaseLease(ownership, lease));
 void (await updateStageCas(ownership, { taskId: 1, expected: 'deploy', next: 'done' }));
 
-const { counters } = (await snapshot(ownership))._unsafeUnwrap();
+const { counters } = orThrow(await snapshot(ownership));
 console.log(Object.fromEntries(Object.entries(counters).filter(([, count]) => count > 0)));
 
 await db.destroy();
+
+/** The value of a result; throws what it failed with. */
+function orThrow<T>(result: Result<T, Failure>): T {
+  if (result.isErr()) throw toError(result.error);
+  return result.value;
+}
 
 // Output:
 // debug   lease.acquired

@@ -1,11 +1,14 @@
 /** In a transaction of yours a lease is provisional: it stands or falls with your commit. */
 import { Kysely, sql } from 'kysely';
+import type { Result } from 'neverthrow';
 import {
   acquireLease,
   createTransitionOwnership,
   ensureSchema,
+  type Failure,
   inspectLease,
   releaseLease,
+  toError,
   withTransitionLease,
 } from 'transition-ownership';
 import { openSqlite } from 'transition-ownership/sqlite';
@@ -32,25 +35,25 @@ const ownership = createTransitionOwnership({
     if (event.type === 'lease.acquired') console.log(`acquired, provisional: ${event.provisional}`);
   },
 });
-(await ensureSchema(ownership))._unsafeUnwrap();
+orThrow(await ensureSchema(ownership));
 
-const stateOf = async (taskId: number) => (await inspectLease(ownership, taskId))._unsafeUnwrap().state;
+const stateOf = async (taskId: number) => orThrow(await inspectLease(ownership, taskId)).state;
 
 // The lease and a row of your own, both or neither.
 const lease = await db.transaction().execute(async (trx) => {
   await trx.insertInto('runs').values({ id: 10, task_id: 1 }).execute();
-  return (await acquireLease(ownership.using(trx), { taskId: 1, actor: 'monitor', runId: 10 }))._unsafeUnwrap();
+  return orThrow(await acquireLease(ownership.using(trx), { taskId: 1, actor: 'monitor', runId: 10 }));
 });
 console.log(`task 1 after the commit: ${await stateOf(1)}`);
 
 // From the commit on it is a lease like any other.
-console.log((await releaseLease(ownership, lease))._unsafeUnwrap());
+console.log(orThrow(await releaseLease(ownership, lease)));
 
 // A rollback takes the lease back with everything else.
 await db
   .transaction()
   .execute(async (trx) => {
-    (await acquireLease(ownership.using(trx), { taskId: 2, actor: 'monitor', runId: 11 }))._unsafeUnwrap();
+    orThrow(await acquireLease(ownership.using(trx), { taskId: 2, actor: 'monitor', runId: 11 }));
     throw new Error('no more runs today');
   })
   .catch((error: unknown) => console.log(`rolled back: ${String(error)}`));
@@ -62,14 +65,20 @@ const request = { taskId: 3, actor: 'finalizer', stage: 'deploy' } as const;
 const done = await withTransitionLease(ownership, request, (held) =>
   db.transaction().execute(async (trx) => {
     const inside = held.using(trx);
-    (await inside.ensure(5_000))._unsafeUnwrap();
+    orThrow(await inside.ensure(5_000));
     await trx.insertInto('runs').values({ id: 12, task_id: 3 }).execute();
-    return (await inside.updateStage('done'))._unsafeUnwrap().to;
+    return orThrow(await inside.updateStage('done')).to;
   }),
 );
-console.log(`task 3: ${done._unsafeUnwrap()}`);
+console.log(`task 3: ${orThrow(done)}`);
 
 await db.destroy();
+
+/** The value of a result; throws what it failed with. */
+function orThrow<T>(result: Result<T, Failure>): T {
+  if (result.isErr()) throw toError(result.error);
+  return result.value;
+}
 
 // Output:
 // acquired, provisional: true

@@ -2,15 +2,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Kysely, sql } from 'kysely';
+import type { Result } from 'neverthrow';
 import {
   acquireLease,
   claimNextJob,
   createJobReaper,
   createTransitionOwnership,
   ensureSchema,
+  type Failure,
   finishJob,
   releaseLease,
   stampRunOwnership,
+  toError,
 } from 'transition-ownership';
 import { openSqlite } from 'transition-ownership/sqlite';
 
@@ -50,7 +53,7 @@ const ownership = createTransitionOwnership({
     singleHost: true, // so that a bare pid is evidence
   },
 });
-(await ensureSchema(ownership))._unsafeUnwrap();
+orThrow(await ensureSchema(ownership));
 const reaper = createJobReaper(ownership, { finalizeGraceMs: 0, maxRunningMs: 3_600_000, onDead: 'requeue' });
 const row = () => db.selectFrom('jobs').select(['status', 'run_id', 'started_at']).executeTakeFirstOrThrow();
 
@@ -60,36 +63,42 @@ await db
   .insertInto('jobs')
   .values({ id: 1, task_id: 1, status: 'queued', ...stale })
   .execute();
-const first = (await reaper.tick())._unsafeUnwrap();
+const first = orThrow(await reaper.tick());
 console.log(`sanitized: ${first.sanitized}`, await row());
 
 // Claimed, it is running and nobody's; stamped, it is the run's. The process is a real one.
-const job = (await claimNextJob(ownership))._unsafeUnwrap();
+const job = orThrow(await claimNextJob(ownership));
 if (job === null) throw new Error('the queue is empty');
 const run = spawn('sleep', ['600']);
 const stamp = { job, runId: 41, pid: run.pid ?? 0 };
-console.log((await stampRunOwnership(ownership, stamp))._unsafeUnwrap());
-console.log(`alive: ${(await reaper.tick())._unsafeUnwrap().alive}`);
+console.log(orThrow(await stampRunOwnership(ownership, stamp)));
+console.log(`alive: ${orThrow(await reaper.tick()).alive}`);
 
 // The process dies. While somebody is in the middle of moving its task, the job is left alone.
 run.kill('SIGKILL');
 await once(run, 'exit');
-const lease = (await acquireLease(ownership, { taskId: 1, actor: 'finalizer' }))._unsafeUnwrap();
-console.log(`deferred: ${(await reaper.tick())._unsafeUnwrap().deferred}`);
-(await releaseLease(ownership, lease))._unsafeUnwrap();
+const lease = orThrow(await acquireLease(ownership, { taskId: 1, actor: 'finalizer' }));
+console.log(`deferred: ${orThrow(await reaper.tick()).deferred}`);
+orThrow(await releaseLease(ownership, lease));
 
 // Dead at two ticks in a row, and nobody at work on its task: back to the queue, without a trace of the run.
-const { outcomes } = (await reaper.tick())._unsafeUnwrap();
+const { outcomes } = orThrow(await reaper.tick());
 console.log(outcomes, await row());
 
 // Its next run ends by itself: only the claim that has the job can end it.
-const next = (await claimNextJob(ownership))._unsafeUnwrap();
+const next = orThrow(await claimNextJob(ownership));
 if (next === null) throw new Error('the queue is empty');
-const late = (await finishJob(ownership, { job, status: 'failed' }))._unsafeUnwrap();
-const ended = (await finishJob(ownership, { job: next, status: 'succeeded' }))._unsafeUnwrap();
+const late = orThrow(await finishJob(ownership, { job, status: 'failed' }));
+const ended = orThrow(await finishJob(ownership, { job: next, status: 'succeeded' }));
 console.log(`the first claim: ${late}, the second: ${ended}`);
 
 await db.destroy();
+
+/** The value of a result; throws what it failed with. */
+function orThrow<T>(result: Result<T, Failure>): T {
+  if (result.isErr()) throw toError(result.error);
+  return result.value;
+}
 
 // Output:
 // sanitized: 1 { status: 'queued', run_id: null, started_at: null }

@@ -5,8 +5,15 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Kysely, sql } from 'kysely';
-import { err } from 'neverthrow';
-import { createTransitionOwnership, ensureSchema, recoverOnStartup, withTransitionLease } from 'transition-ownership';
+import { err, type Result } from 'neverthrow';
+import {
+  createTransitionOwnership,
+  ensureSchema,
+  type Failure,
+  recoverOnStartup,
+  toError,
+  withTransitionLease,
+} from 'transition-ownership';
 import { openSqlite } from 'transition-ownership/sqlite';
 
 interface Database {
@@ -54,7 +61,7 @@ async function child(): Promise<void> {
 async function parent(): Promise<void> {
   await sql`create table tasks (id integer primary key, stage text not null)`.execute(db);
   await db.insertInto('tasks').values({ id: 1, stage: 'deploy' }).execute();
-  (await ensureSchema(ownership))._unsafeUnwrap();
+  orThrow(await ensureSchema(ownership));
   writeFileSync(merges, '');
   const owner = fork(import.meta.filename, [directory]);
   await once(owner, 'message');
@@ -62,20 +69,26 @@ async function parent(): Promise<void> {
   await once(owner, 'exit');
 
   // Without a probe nobody can know, and it is held for a person; with one the answer decides.
-  const blind = (await recoverOnStartup(ownership, { jobs: 'dead-only' }))._unsafeUnwrap();
+  const blind = orThrow(await recoverOnStartup(ownership, { jobs: 'dead-only' }));
   for (const { decision, effects, lease } of blind.transitions) {
     console.log(`its owner: ${lease?.reason}`);
     console.log(`without a probe: ${decision}, ${effects[0]?.message}`);
   }
-  const asked = (await recoverOnStartup(ownership, { jobs: 'dead-only', probes: { merge_pr: probe } }))._unsafeUnwrap();
+  const asked = orThrow(await recoverOnStartup(ownership, { jobs: 'dead-only', probes: { merge_pr: probe } }));
   for (const { decision } of asked.transitions) console.log(`with a probe: ${decision}`);
 
   // Converge: run the same handler. What was applied is not applied again, and the stage is written.
-  const moved = (await merge(async () => console.log('never printed')))._unsafeUnwrap();
+  const moved = orThrow(await merge(async () => console.log('never printed')));
   console.log(`the task is ${moved.to}`);
   console.log(readFileSync(merges, 'utf8').trim());
   await db.destroy();
   rmSync(directory, { recursive: true });
+}
+
+/** The value of a result; throws what it failed with. */
+function orThrow<T>(result: Result<T, Failure>): T {
+  if (result.isErr()) throw toError(result.error);
+  return result.value;
 }
 
 // Output:

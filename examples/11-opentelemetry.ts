@@ -8,11 +8,14 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { Kysely, sql } from 'kysely';
+import type { Result } from 'neverthrow';
 import {
   acquireLease,
   createTransitionOwnership,
   ensureSchema,
+  type Failure,
   releaseLease,
+  toError,
   withTransitionLease,
 } from 'transition-ownership';
 import { openTelemetry } from 'transition-ownership/opentelemetry';
@@ -41,7 +44,7 @@ const ownership = createTransitionOwnership({
   onEvent: telemetry.onEvent,
 });
 telemetry.observe(ownership); // gauges, read whenever metrics are collected
-(await ensureSchema(ownership))._unsafeUnwrap();
+orThrow(await ensureSchema(ownership));
 
 const request = { taskId: 1, actor: 'finalizer', stage: 'deploy' } as const;
 const done = await withTransitionLease(ownership, request, async (held) => {
@@ -49,8 +52,8 @@ const done = await withTransitionLease(ownership, request, async (held) => {
   const merged = await held.runEffect({ effect: 'merge_pr', key: 'c0ffee', apply: () => ({ merged: true }) });
   return merged.asyncAndThen(() => held.updateStage('done'));
 });
-done._unsafeUnwrap();
-const lease = (await acquireLease(ownership, { taskId: 1, actor: 'monitor' }))._unsafeUnwrap();
+orThrow(done);
+const lease = orThrow(await acquireLease(ownership, { taskId: 1, actor: 'monitor' }));
 
 const NAME = 'transition_ownership.';
 const short = (told: object): string => JSON.stringify(told).replaceAll(NAME, '');
@@ -64,8 +67,8 @@ for (const { descriptor, dataPoints } of measured.getMetrics()[0]?.scopeMetrics[
   }
 }
 
-(await releaseLease(ownership, lease))._unsafeUnwrap();
-(await ownership.close())._unsafeUnwrap();
+orThrow(await releaseLease(ownership, lease));
+orThrow(await ownership.close());
 telemetry.close();
 console.log('the spans:');
 for (const { name, attributes, events } of traced.getFinishedSpans()) {
@@ -74,6 +77,12 @@ for (const { name, attributes, events } of traced.getFinishedSpans()) {
 }
 await meters.shutdown();
 await db.destroy();
+
+/** The value of a result; throws what it failed with. */
+function orThrow<T>(result: Result<T, Failure>): T {
+  if (result.isErr()) throw toError(result.error);
+  return result.value;
+}
 
 // Output:
 // lease.acquisitions {"lease.guarded":true,"lease.provisional":false}: 2

@@ -1,6 +1,13 @@
 /** A job that kills its worker is taken three times and no more: the claim counts, and the claim caps. */
 import { Kysely, sql } from 'kysely';
-import { claimNextJob, createTransitionOwnership, requeueRunningJobs } from 'transition-ownership';
+import type { Result } from 'neverthrow';
+import {
+  claimNextJob,
+  createTransitionOwnership,
+  type Failure,
+  requeueRunningJobs,
+  toError,
+} from 'transition-ownership';
 import { openSqlite } from 'transition-ownership/sqlite';
 
 interface Database {
@@ -41,9 +48,9 @@ for (let life = 1; life <= 4; life += 1) {
     where: (eb) => eb('attempts', '<', 3),
     set: { attempts: (eb) => eb('attempts', '+', 1) }, // in the claim's own UPDATE: a crash behind it is counted
   });
-  console.log(job._unsafeUnwrap()?.row.attempts ?? 'nothing to do');
+  console.log(orThrow(job)?.row.attempts ?? 'nothing to do');
   // The worker is killed by it, and its successor finds what it left behind.
-  (await requeueRunningJobs(ownership, { owners: 'all' }))._unsafeUnwrap();
+  orThrow(await requeueRunningJobs(ownership, { owners: 'all' }));
 }
 
 // What was tried so often is for a person.
@@ -51,6 +58,12 @@ const worn = await db.selectFrom('jobs').select(['id', 'status']).where('attempt
 console.log(worn);
 
 await db.destroy();
+
+/** The value of a result; throws what it failed with. */
+function orThrow<T>(result: Result<T, Failure>): T {
+  if (result.isErr()) throw toError(result.error);
+  return result.value;
+}
 
 // Output:
 // 1

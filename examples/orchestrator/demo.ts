@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { isatty } from 'node:tty';
 import pc from 'picocolors';
 import { ensureSchema } from 'transition-ownership';
+import { orThrow } from '../shared/or-throw.js';
 import { createTables } from './database.js';
 import { assemble } from './demo/crew.js';
 import { frozenOwner } from './demo/frozen-owner.js';
@@ -29,7 +30,7 @@ const orchestrator = openOrchestrator(directory, () => {});
 const { db, ownership } = orchestrator;
 
 await createTables(db);
-(await ensureSchema(ownership))._unsafeUnwrap();
+orThrow(await ensureSchema(ownership));
 story.title('An orchestrator, its actors in processes of their own, and what can go wrong with them');
 
 const crew = await assemble(directory, story);

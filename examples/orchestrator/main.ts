@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { ensureSchema } from 'transition-ownership';
+import { orThrow } from '../shared/or-throw.js';
 import { isDirected, keepTime, obey, point, say } from './control.js';
 import { createTables } from './database.js';
 import { openOrchestrator } from './orchestrator.js';
@@ -35,7 +36,7 @@ const roles = {
 
 // The order matters: tables, then recovery, and only then whatever takes new work.
 await createTables(db);
-(await ensureSchema(ownership))._unsafeUnwrap();
+orThrow(await ensureSchema(ownership));
 obey(roles);
 await point('recovery');
 const { held } = await recover(orchestrator);

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { shouldDefer } from 'transition-ownership';
+import { orThrow } from '../shared/or-throw.js';
 import { advance } from './engine.js';
 import type { Orchestrator } from './orchestrator.js';
 
@@ -30,7 +31,7 @@ export async function reconcile(orchestrator: Orchestrator): Promise<Reconciled>
   const deferred: number[] = [];
   const advanced: { taskId: number; outcome: string }[] = [];
   for (const { id: taskId } of ready) {
-    const { defer } = (await shouldDefer(ownership, taskId))._unsafeUnwrap();
+    const { defer } = orThrow(await shouldDefer(ownership, taskId));
     if (defer) {
       deferred.push(taskId);
       continue;

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { createTransitionOwnership, ensureSchema } from 'transition-ownership';
 import { memoryStore, type Scenario, type TestStore } from 'transition-ownership/testing';
+import { orThrow } from '../shared/or-throw.js';
 
 /** The tables of all ten bugs. */
 export interface Tables {
@@ -65,5 +66,5 @@ async function migrate(db: Kysely<Tables>): Promise<void> {
   await sql`create table hand_lease (task_id integer, owner text, pid integer, expires_ms integer)`.execute(db);
   await sql`create unique index hand_lease_task on hand_lease (task_id)`.execute(db);
   await sql`create table hand_journal (task_id integer, effect text)`.execute(db);
-  (await ensureSchema(createTransitionOwnership({ db, ...options })))._unsafeUnwrap();
+  orThrow(await ensureSchema(createTransitionOwnership({ db, ...options })));
 }

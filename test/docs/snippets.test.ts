@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { commentSnippets, compile, layOut, markdownSnippets } from './snippets.js';
 
@@ -33,8 +33,10 @@ for (const [name, snippets] of Object.entries(sources)) {
 test('no block that a reader copies unwraps a failure, and those of the README need no file that is not shown', () => {
   const blocks = Object.values(sources).flat();
   expect(blocks.filter(({ code }) => code.includes('_unsafeUnwrap'))).toEqual([]);
-  for (const example of ['01-lease-and-release', '02-with-transition-lease', '03-fenced-stage-write'])
-    expect(readFileSync(`examples/${example}.ts`, 'utf8')).not.toContain('_unsafeUnwrap');
+  const examples = readdirSync('examples', { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /\.(ts|md)$/.test(name),
+  );
+  expect(examples.filter((name) => readFileSync(`examples/${name}`, 'utf8').includes('_unsafe'))).toEqual([]);
   expect(sources['README.md'].filter(({ code }) => code.includes("from './"))).toEqual([]);
 });
 

@@ -6,6 +6,7 @@ import {
   ensureSchema,
   recover,
   releaseLease,
+  runEffect,
   shouldDefer,
   snapshot,
   updateStageCas,
@@ -232,5 +233,42 @@ export const observing: Proofs = {
     );
     await ok(releaseLease(own, other as never));
     await ok(releaseLease(own, outside as never));
+  },
+
+  'under observe an effect of one who would be refused is applied and not written down, and the journal is quoted':
+    async (rig) => {
+      const [a, b] = [rig.start('a'), rig.start('b')];
+      const owner = a.own({ effects: {} });
+      await ok(ensureSchema(owner));
+      const lease = await ok(acquireLease(owner, request));
+      await ok(runEffect(owner, lease, { effect: 'merge', key: 'k', apply: () => null }));
+      const hangUp = () => Promise.reject(new Error('hang up'));
+      await err(runEffect(owner, lease, { effect: 'deploy', key: 'k', apply: hangUp }));
+      const before = rig.read('select * from transition_effect order by effect');
+      const own = b.own({ effects: {}, mode: 'observe' });
+      const applied: string[] = [];
+      const handled = withTransitionLease(own, request, async (held) => {
+        for (const effect of ['merge', 'deploy', 'tag'])
+          await ok(held.runEffect({ effect, key: 'k', apply: () => void applied.push(effect) }));
+      });
+      await ok(handled);
+      expect(applied).toEqual(['merge', 'deploy', 'tag']);
+      expect(rig.read('select * from transition_effect order by effect')).toEqual(before);
+      expect(b.told('would-skip')).toMatchObject([{ effect: 'merge', key: 'k' }]);
+      expect(b.told('would-hold')).toMatchObject([{ effect: 'deploy', key: 'k' }]);
+    },
+
+  'under observe a journal in trouble stops no effect of an owner': async (rig) => {
+    const a = rig.start('a');
+    const own = a.own({ effects: {}, mode: 'observe' });
+    await ok(ensureSchema(own));
+    rig.run('drop table transition_effect');
+    let applied = 0;
+    const handled = withTransitionLease(own, request, (held) =>
+      held.runEffect({ effect: 'merge', key: 'k', apply: () => void (applied += 1) }),
+    );
+    expect(await ok(handled)).toMatchObject({ status: 'applied' });
+    expect(applied).toBe(1);
+    expect(a.told('store.failed')).not.toEqual([]);
   },
 };

@@ -1,4 +1,5 @@
 import { type LeaseSnapshot, snapshot } from 'transition-ownership';
+import { orThrow } from '../../shared/or-throw.js';
 import type { Orchestrator } from '../orchestrator.js';
 import type { Applied } from '../outside.js';
 import { gates } from '../stages.js';
@@ -21,7 +22,7 @@ export interface Evidence {
 export async function readEvidence({ db, ownership }: Orchestrator, applied: readonly Applied[]): Promise<Evidence> {
   const tasks = await db.selectFrom('tasks').select(['id', 'stage']).execute();
   const jobs = await db.selectFrom('jobs').selectAll().execute();
-  const { leases } = (await snapshot(ownership))._unsafeUnwrap();
+  const { leases } = orThrow(await snapshot(ownership));
   const owned = (job: (typeof jobs)[number]) => [job.run_id, job.pid, job.started_at].some((value) => value !== null);
   return { applied, tasks, jobs: jobs.map((job) => ({ ...job, owned: owned(job) })), leases };
 }
