@@ -182,17 +182,7 @@ export type { Condition } from './sql/owned-by.js';
 export type { StageChange, StageFailure, StageMoved } from './stage/stage-change.js';
 export type { StageMove, StageRequest } from './stage/stage-request.js';
 export { updateStageCas } from './stage/update-stage-cas.js';
-export type {
-  AnyTasks,
-  CheckedTasks,
-  IdColumn,
-  MovesSaid,
-  StageColumn,
-  StampOption,
-  TaskIdTypeOf,
-  TasksIn,
-  TasksOption,
-} from './tasks-option.js';
+export type * from './tasks-option.js';
 export { type Held, type HeldStageWrite } from './transition/held.js';
 export {
   type HandledError,
@@ -200,11 +190,4 @@ export {
   type TransitionFailure,
   withTransitionLease,
 } from './transition/with-transition-lease.js';
-export type {
-  CallersHandle,
-  CloseOptions,
-  CloseReport,
-  IdleOptions,
-  TransitionOwnership,
-  UnfinishedLease,
-} from './transition-ownership.js';
+export type * from './transition-ownership.js';

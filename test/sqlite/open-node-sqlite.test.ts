@@ -5,6 +5,7 @@ import { CompiledQuery, Kysely } from 'kysely';
 import { type OpenSqliteOptions, openNodeSqlite } from 'transition-ownership/node-sqlite';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { missingNodeSqlite } from './openers.js';
+import { opensAsTold } from './opening.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'transition-ownership-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -23,22 +24,8 @@ const run = (db: Pick<Kysely<object>, 'executeQuery'>, text: string) =>
 const read = async (db: Kysely<object>, text: string): Promise<unknown> =>
   Object.values((await run(db, text)).rows[0] ?? {})[0];
 
-const FULL = 2;
-const NORMAL = 1;
-
 describe.skipIf(missingNodeSqlite !== undefined)('openNodeSqlite', () => {
-  test('opens in WAL with durable commits and a short wait for locks', async () => {
-    const db = open();
-    expect(await read(db, 'pragma journal_mode')).toBe('wal');
-    expect(await read(db, 'pragma synchronous')).toBe(FULL);
-    expect(await read(db, 'pragma busy_timeout')).toBe(100);
-  });
-
-  test('takes the speed and the wait that it is told', async () => {
-    const db = open({ synchronous: 'normal', busyTimeoutMs: 0 });
-    expect(await read(db, 'pragma synchronous')).toBe(NORMAL);
-    expect(await read(db, 'pragma busy_timeout')).toBe(0);
-  });
+  opensAsTold({ open, read });
 
   test('tells rows from changes, and gives both', async () => {
     const db = open();

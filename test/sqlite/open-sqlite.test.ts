@@ -5,6 +5,7 @@ import BetterSqlite3 from 'better-sqlite3';
 import { CompiledQuery, Kysely } from 'kysely';
 import { type OpenSqliteOptions, openSqlite } from 'transition-ownership/sqlite';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { opensAsTold } from './opening.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'transition-ownership-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -30,22 +31,8 @@ function countPrepared(text: string): () => number {
   return () => spy.mock.calls.filter(([prepared]) => prepared === text).length;
 }
 
-const FULL = 2;
-const NORMAL = 1;
-
 describe('openSqlite', () => {
-  test('opens in WAL with durable commits and a short wait for locks', async () => {
-    const db = open();
-    expect(await read(db, 'pragma journal_mode')).toBe('wal');
-    expect(await read(db, 'pragma synchronous')).toBe(FULL);
-    expect(await read(db, 'pragma busy_timeout')).toBe(100);
-  });
-
-  test('takes the speed and the wait that it is told', async () => {
-    const db = open({ synchronous: 'normal', busyTimeoutMs: 0 });
-    expect(await read(db, 'pragma synchronous')).toBe(NORMAL);
-    expect(await read(db, 'pragma busy_timeout')).toBe(0);
-  });
+  opensAsTold({ open, read });
 
   test('prepares a statement once, however often it runs', async () => {
     const db = open();
