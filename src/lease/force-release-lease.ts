@@ -109,7 +109,8 @@ async function whoLocks(context: Context, holder: Holder): Promise<Result<string
   // A role that may not ask is told of the lock alone.
   const told = asked && (await execute({ ...session, observer: UNHEARD }, asked, 'once')).unwrapOr(undefined);
   const holders = (told?.rows ?? []).map((row) => readText(row['holder']) ?? '').join('; ');
-  const by = holders === '' ? '' : `: ${holders}`;
+  // A server may tell who has rows locked, and not which.
+  const by = holders === '' ? '' : `; these may have it: ${holders}`;
   return ok(`an open transaction has the row of ${nameHolder(holder)} locked, and is not waited for${by}`);
 }
 

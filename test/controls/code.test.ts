@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { ReapMemory } from '../../src/core/reap-memory.js';
 import { Holding } from '../../src/holding/holding.js';
+import { IdleWatch } from '../../src/holding/idle-watch.js';
 import type { ReleaseEvent } from '../../src/holding/lease-state.js';
+import { UnguardedHolds } from '../../src/holding/unguarded-holds.js';
 import { EffectCalls } from '../../src/system/effect-calls.js';
 import { together } from '../effect/together.js';
 import { trouble } from '../effect/trouble.js';
@@ -11,6 +13,7 @@ import { openYard } from '../job/yard.js';
 import { keeping } from '../lease/keeping.js';
 import { settled } from '../rig/time.js';
 import { fenced } from '../stage/fenced.js';
+import { observing } from '../transition/observing.js';
 import { by, type Control, isKept } from './control.js';
 
 /** The state of a lease is not told of one kind of event. */
@@ -45,6 +48,16 @@ const guards: readonly (readonly [guard: string, remove: () => unknown, control:
     'that a release is under way while a renewal finds its row gone',
     () => missing('release-sent'),
     by(keeping, 'a lease whose release is under way is not told as lost by a renewal that comes after it'),
+  ],
+  [
+    'the look for a task that this process holds without a row',
+    () => vi.spyOn(UnguardedHolds.prototype, 'all', 'get').mockReturnValue([]),
+    by(observing, 'a task that this process holds without a row is busy under on: its handler began under off'),
+  ],
+  [
+    'the mark that no lease is left',
+    () => vi.spyOn(IdleWatch.prototype, 'look').mockReturnValue(),
+    by(observing, 'idle leaves nothing on a signal that lives on'),
   ],
   [
     'what this process knows of its own starts',
