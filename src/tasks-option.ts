@@ -121,7 +121,11 @@ const stamp: Rule<string | { readonly column: string; readonly value: (eb: unkno
   return (value, ids) => (typeof value === 'object' && value !== null ? asStamp(value, ids) : asText(value, ids));
 };
 
-/** What the option may say. */
+/**
+ * What the option may say.
+ *
+ * @internal
+ */
 export const tasksRule = object({
   table: text,
   id: text,
